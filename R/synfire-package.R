@@ -14,7 +14,7 @@
 #'
 #' @section GPUs:
 #' Work on a GPU begins sooner after the first call: the process keeps some of the GPU's
-#' memory for the next call, a thirty-second part of it and 1 GB at most. Work that needs
+#' memory for the next call, a sixteenth part of it and 8 GB at most. Work that needs
 #' it, and `max_memory`, come first. It is given back when memory runs short, when the
 #' package is unloaded and at the end of the process. A forked child cannot use GPUs.
 #'
@@ -30,5 +30,6 @@
 .onUnload <- function(libpath) {
   .Call(r_let_go_all)
   .Call(r_release_gpu)
+  .Call(r_threads_end)
   library.dynam.unload("synfire", libpath)
 }

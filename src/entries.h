@@ -23,6 +23,7 @@
     ENTRY(r_shut, 1)                                                                     \
     ENTRY(r_ticks, 2)                                                                    \
     ENTRY(r_threads_report, 0)                                                           \
+    ENTRY(r_threads_end, 0)                                                              \
     ENTRY(r_cgroup_processors, 2)                                                        \
     ENTRY(r_stream_open, 3)                                                              \
     ENTRY(r_stream_about, 1)                                                             \

@@ -91,7 +91,7 @@ rule "the device is chosen by linking, not by the preprocessor"
 
 nm -A "$objects"/core-*.o | sed "s|^$objects/||" | awk '$2 ~ /^[DBC]$/ || $3 ~ /^[bdDBC]$/' |
   # Whether this process was forked, and its threads: only the process can remember that.
-  grep -vE 'core-base-parallel\.c\.o:.* (in_forked_child|registered|threads_kept|cgroup_quota)(\.[0-9]+)?$' > "$found"
+  grep -vE 'core-base-(parallel\.c\.o:.* (in_forked_child|registered|cgroup_quota)|workers\.c\.o:.* (pool|here))(\.[0-9]+)?$' > "$found"
 rule "core keeps no state"
 
 nm -A -u "$objects"/core-*.o | sed "s|^$objects/||" |

@@ -22,9 +22,7 @@ export _R_CHECK_PACKAGE_DEPENDS_IGNORE_MISSING_ENHANCES_
 _R_CHECK_EXAMPLE_TIMING_THRESHOLD_=20
 export _R_CHECK_EXAMPLE_TIMING_THRESHOLD_
 MAKEFLAGS=-j2
-# Threads that have to wait sleep, as in test.sh.
-OMP_WAIT_POLICY=passive
-export MAKEFLAGS OMP_WAIT_POLICY
+export MAKEFLAGS
 
 # The vignettes are made here, and need not be made once more.
 R CMD build ../check-source

@@ -56,7 +56,7 @@ makevars <- tempfile()
 writeLines(c("CFLAGS = -O1 --coverage", "LDFLAGS = --coverage"), makevars)
 Sys.setenv(R_MAKEVARS_USER = makevars, SYNFIRE_CUDA_ARCH = "none", TESTTHAT_PARALLEL = "false",
            # The counters of compiled code are shared by all threads, which wait for each other.
-           OMP_NUM_THREADS = "1", OMP_WAIT_POLICY = "passive",
+           OMP_NUM_THREADS = "1",
            R_LIBS = paste(c(library, .libPaths()), collapse = .Platform$path.sep))
 log <- ".build/coverage-tests.log"
 r <- file.path(R.home("bin"), "R")

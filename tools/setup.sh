@@ -20,7 +20,7 @@ site)
 coverage) needed_r="$needed_r covr testthat knitr rmarkdown hdf5r htmltools withr jsonlite" ;;
 *)
   needed_r="$needed_r testthat knitr rmarkdown hdf5r htmltools withr"
-  wanted_r='vdiffr roxygen2 remotes future generics progressr Matrix Rmpi snow shiny'
+  wanted_r='vdiffr roxygen2 remotes future generics progressr Matrix Rmpi snow shiny plotly'
   # Rmpi loads libmpi.so, the name without a number that comes with the headers.
   wanted_system='pandoc qpdf devscripts tidy xz-utils openmpi-bin libopenmpi-dev'
   ;;

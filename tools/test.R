@@ -65,8 +65,6 @@ if (is.na(workers)) workers <- processors
 if (!nzchar(Sys.getenv("OMP_NUM_THREADS"))) {
   Sys.setenv(OMP_NUM_THREADS = max(2L, processors %/% workers))
 }
-# Threads that wait must not keep the processors from files that run beside them.
-if (!nzchar(Sys.getenv("OMP_WAIT_POLICY"))) Sys.setenv(OMP_WAIT_POLICY = "passive")
 
 start_one <- function(file) {
   said <- tempfile("said-")

@@ -318,15 +318,15 @@ static void finish_stretch(map_run *run, const map_stretch *s)
     const int *no_p = LOGICAL(glue_option(run->job, "no_p_value"));
     double all = glue_option_number(run->job, "n_surrogates", 0, 1e9) + 1;
     double *p = s->value[P_VALUE];
-    for (size_t j = 0; j < run->targets; j++) {
+    for (size_t j = 0; p && j < run->targets; j++) {
         size_t column = j * s->rows + s->row;
-        for (size_t i = column; p && i < column + s->n; i++)
+        for (size_t i = column; i < column + s->n; i++)
             p[i] = no_p[j] || ISNAN(s->value[RHO][i]) ? NA_REAL : (p[i] + 1) / all;
-        for (int k = 0; k < LAYERS; k++)
-            for (size_t i = 0; s->value[k] && i < s->n; i++)
-                if (no_rho[i])
-                    s->value[k][column + i] = NA_REAL;
     }
+    for (size_t i = 0; i < s->n; i++)
+        for (int k = 0; no_rho[i] && k < LAYERS; k++)
+            for (size_t j = 0; s->value[k] && j < run->targets; j++)
+                s->value[k][j * s->rows + s->row + i] = NA_REAL;
     if (run->together)
         return;
     SEXP columns =

@@ -81,6 +81,7 @@ static syn_status gpu_mine(SEXP gpu, const syn_recording *recording,
 {
     report->call = glue_option_gpus(gpu);
     report->call.watch = watch;
+    report->call.threads = options->threads;
     if (!gpu_arranges(gpu))
         return mine_by_strategy(gpu, recording, options, watch, out, report);
     syn_status status = syn_gpu_mine_episodes(recording, options, &report->call, out,

@@ -80,7 +80,9 @@ syn_gpu_call glue_option_gpus(SEXP options)
     if (value != R_NilValue && !some)
         glue_refuse_option("gpus", value, "integers or NULL");
     return (syn_gpu_call){.devices = some ? INTEGER_RO(value) : NULL,
-                          .n = some ? Rf_length(value) : 0};
+                          .n = some ? Rf_length(value) : 0,
+                          .threads = find(options, "threads")
+                                         ? glue_option_threads(options) : 1};
 }
 
 int glue_option_threads(SEXP options)

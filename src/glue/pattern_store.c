@@ -28,7 +28,7 @@ typedef struct stored {
 } stored;
 
 /* Bytes that all stores hold, and with how many more of them garbage is collected. */
-enum { MUCH = 64 << 20 };
+enum { MUCH = 512 << 20 };
 static size_t held, held_for_good;
 
 static void release_store(void *data)

@@ -32,6 +32,13 @@ SEXP r_threads_report(void)
     return out;
 }
 
+/* Ends the threads that loops have left: the library is about to be unloaded. */
+SEXP r_threads_end(void)
+{
+    syn_parallel_end();
+    return R_NilValue;
+}
+
 SEXP r_cgroup_processors(SEXP membership, SEXP mount)
 {
     return Rf_ScalarInteger(syn_cgroup_processors(CHAR(STRING_ELT(membership, 0)),

@@ -100,6 +100,7 @@ int main(void)
     test_forecast();
     test_causal_map();
     test_networks();
+    syn_parallel_end();
     printf("%d passed, %d failed, 0 skipped\n", passed, failed);
     return failed > 0 || passed == 0;
 }

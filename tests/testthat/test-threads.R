@@ -191,3 +191,17 @@ test_that("little work is done on the thread that asks for it", {
   expect_identical(counted[[2L]], 0)
   expect_identical(counted[[3L]], 1)
 })
+
+test_that("no thread outlives the package", {
+  skip_if_not(file.exists("/proc/self/task"), "threads are counted on Linux alone")
+  skip_if(threads_report()[["threads"]] < 2L, "there is one thread")
+  lines <- start_child(quote({
+    there <- function() length(list.files("/proc/self/task"))
+    before <- there()
+    synfire:::parallel_probe(64, 1e-4, threads = 4)
+    meanwhile <- there() - before
+    unloadNamespace("synfire")
+    log("counted", meanwhile, there() - before)
+  }))
+  expect_identical(await_line(lines, "counted", 60), c("3", "0"))
+})

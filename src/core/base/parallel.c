@@ -1,5 +1,5 @@
 /* Finds how many threads this process may use, and runs loops on them. The number is the
-   smallest of what the affinity, the control group and OpenMP's environment variables
+   smallest of what the affinity, the control group and the environment variables of OpenMP
    allow. A loop hands out items in order; about every 80 ms all threads pause, so that
    the calling thread can poll the watch for Ctrl-C. */
 #if defined(__linux__)
@@ -17,9 +17,8 @@
 #include <string.h>
 #include <time.h>
 
-#if defined(_OPENMP)
-#include <omp.h>
-#endif
+#include "core/base/workers.h"
+
 #if defined(__unix__) || defined(__APPLE__)
 #include <pthread.h>
 #include <unistd.h>
@@ -31,16 +30,11 @@
 #include "core/base/memory.h"
 #endif
 
-/* The only state of the library that changes: a fork can happen anywhere in the process,
-   so nothing but the process itself can remember it, nor the threads that OpenMP keeps
-   from one loop to the next, the caller among them. The quota of the control group is
-   read from its files once, as every call that leaves the number of threads open asks
-   for it; negative before. */
+/* A fork can happen anywhere in the process, so nothing but the process itself can remember
+   it. The quota of the control group is read from its files once, as every call that
+   leaves the number of threads open asks for it; negative before. */
 static volatile int in_forked_child = 0;
 static int cgroup_quota = -1;
-#if defined(_OPENMP) && defined(HAVE_FORK)
-static int threads_kept = 1;
-#endif
 
 #if defined(HAVE_FORK)
 static void after_fork_in_child(void)
@@ -58,6 +52,12 @@ void syn_parallel_init(void)
 #endif
 }
 
+void syn_parallel_end(void)
+{
+    if (!in_forked_child)
+        syn_workers_end();
+}
+
 double syn_seconds(void)
 {
     struct timespec now;
@@ -71,8 +71,6 @@ static int online_processors(void)
     long n = sysconf(_SC_NPROCESSORS_ONLN);
     if (n >= 1)
         return n < INT_MAX ? (int)n : INT_MAX;
-#elif defined(_OPENMP)
-    return omp_get_num_procs();
 #endif
     return 1;
 }
@@ -258,182 +256,76 @@ int syn_threads(syn_thread_report *report)
 
 #define NO_ITEM ((size_t)-1)
 
+/* What a worker has begun: an item that is not finished or that failed, or NO_ITEM. */
+typedef struct begun {
+    size_t item;
+    syn_status status;  /* SYN_UNFINISHED, or why it failed */
+} begun;
+
 typedef struct loop {
     size_t items;
     size_t next;      /* the next item to hand out; may pass `items` */
-    size_t *held;     /* [threads] the item a worker has not finished, or NO_ITEM */
-    size_t failed_at; /* the lowest item that failed */
-    syn_status status;
-    int stop;
+    begun *begun;     /* [workers] */
+    int stop;         /* an item has failed */
     double deadline;  /* when the workers pause */
     syn_body *body;
     void *context;
 } loop;
 
-/* What `worker` is to do next: what it holds, or a new item; NO_ITEM at the end. */
-static size_t next_item(loop *l, int worker)
+/* What a worker is to do next: what it has begun, or a new item; NO_ITEM at the end. */
+static size_t next_item(loop *l, const begun *mine)
 {
-    size_t item = l->held[worker];
-    if (item != NO_ITEM)
-        return item;
-#if defined(_OPENMP)
-#pragma omp atomic capture
-#endif
-    item = l->next++;
+    if (mine->item != NO_ITEM)
+        return mine->item;
+    size_t item = __atomic_fetch_add(&l->next, 1, __ATOMIC_RELAXED);
     return item < l->items ? item : NO_ITEM;
 }
 
-static void fail(loop *l, syn_status status, size_t item)
-{
-#if defined(_OPENMP)
-#pragma omp critical
-#endif
-    {
-        if (l->status == SYN_OK || item < l->failed_at) {
-            l->status = status;
-            l->failed_at = item;
-        }
-    }
-#if defined(_OPENMP)
-#pragma omp atomic write
-#endif
-    l->stop = 1;
-}
-
 /* Works as `worker` until the deadline, or until nothing is left. */
-static void work(loop *l, int worker)
+static void work(void *context, int worker)
 {
-    for (;;) {
-        int stop;
-#if defined(_OPENMP)
-#pragma omp atomic read
-#endif
-        stop = l->stop;
-        if (stop || syn_seconds() >= l->deadline)
-            return;
-        size_t item = next_item(l, worker);
+    loop *l = context;
+    begun *mine = l->begun + worker;
+    while (!__atomic_load_n(&l->stop, __ATOMIC_RELAXED) && syn_seconds() < l->deadline) {
+        size_t item = next_item(l, mine);
         if (item == NO_ITEM)
             return;
         syn_status status = l->body(l->context, item, worker);
-        l->held[worker] = status == SYN_UNFINISHED ? item : NO_ITEM;
-        if (status != SYN_OK && status != SYN_UNFINISHED) {
-            fail(l, status, item);
-            return;
-        }
+        *mine = (begun){status == SYN_OK ? NO_ITEM : item, status};
+        if (status != SYN_OK && status != SYN_UNFINISHED)
+            __atomic_store_n(&l->stop, 1, __ATOMIC_RELAXED);
     }
 }
 
-/* ---- threads that are to be had ---- */
-
-#if defined(_OPENMP) && defined(HAVE_FORK)
-typedef struct gate {
-    pthread_mutex_t lock;
-    pthread_cond_t opens;
-    int open;
-} gate;
-
-static void *wait_at_gate(void *at)
+/* Of the items that failed the status of the first. */
+static syn_status status_of(const loop *l, int workers)
 {
-    gate *g = at;
-    pthread_mutex_lock(&g->lock);
-    while (!g->open)
-        pthread_cond_wait(&g->opens, &g->lock);
-    pthread_mutex_unlock(&g->lock);
-    return NULL;
+    syn_status status = SYN_OK;
+    size_t first = NO_ITEM;
+    for (int w = 0; w < workers; w++) {
+        const begun *b = l->begun + w;
+        if (b->item < first && b->status != SYN_UNFINISHED) {
+            first = b->item;
+            status = b->status;
+        }
+    }
+    return status;
 }
-
-/* How many of `most` threads there can be at a time, besides those there are. */
-static int try_threads(int most)
-{
-    gate g = {.open = 0};
-    int made = 0;
-    pthread_t *thread = malloc((size_t)most * sizeof *thread);
-    if (!thread)
-        return 0;
-    pthread_mutex_init(&g.lock, NULL);
-    pthread_cond_init(&g.opens, NULL);
-    while (made < most && pthread_create(&thread[made], NULL, wait_at_gate, &g) == 0)
-        made++;
-    pthread_mutex_lock(&g.lock);
-    g.open = 1;
-    pthread_cond_broadcast(&g.opens);
-    pthread_mutex_unlock(&g.lock);
-    for (int i = 0; i < made; i++)
-        pthread_join(thread[i], NULL);
-    pthread_cond_destroy(&g.opens);
-    pthread_mutex_destroy(&g.lock);
-    free(thread);
-    return made;
-}
-#endif
-
-/* `threads`, or as many as can be had: OpenMP ends the whole process where one more
-   cannot be made, as under a limit on processes or on memory. Those it keeps from the
-   loop before are there; the others are tried. At a limit one is left for others. */
-static int threads_to_be_had(int threads)
-{
-#if defined(_OPENMP) && defined(HAVE_FORK)
-    int kept = __atomic_load_n(&threads_kept, __ATOMIC_RELAXED);
-    if (threads <= kept)
-        return threads;
-    int made = try_threads(threads - kept);
-    if (made < threads - kept)
-        return kept + (made > 0 ? made - 1 : 0);
-#endif
-    return threads;
-}
-
-#if defined(_OPENMP)
-static void keep_threads(int threads)
-{
-#if defined(HAVE_FORK)
-    __atomic_store_n(&threads_kept, threads, __ATOMIC_RELAXED);
-#else
-    (void)threads;
-#endif
-}
-#endif
 
 /* ---- the loop ---- */
 
-/* Runs one slice of every worker's work on at most `threads` threads. OpenMP may give
-   fewer threads than there are workers, and a different number for each slice. A thread
-   then does the work of several workers, one after another, each with its own state. */
-static void work_slice(loop *l, int workers, int threads)
-{
-#if defined(_OPENMP)
-    if (threads > 1) {
-        int team = 1;
-#pragma omp parallel num_threads(threads)
-        {
-            if (omp_get_thread_num() == 0)
-                team = omp_get_num_threads();
-            for (int w = omp_get_thread_num(); w < workers; w += omp_get_num_threads())
-                work(l, w);
-        }
-        keep_threads(team);
-        return;
-    }
-#else
-    (void)threads;
-#endif
-    for (int w = 0; w < workers; w++)
-        work(l, w);
-}
-
-/* Items that are done, about: those held are not, yet. */
+/* Items that are done, about: those begun are not, yet. */
 static size_t items_done(const loop *l, int workers)
 {
     size_t done = l->next < l->items ? l->next : l->items;
     for (int w = 0; w < workers; w++)
-        done -= l->held[w] != NO_ITEM;
+        done -= l->begun[w].item != NO_ITEM;
     return done;
 }
 
-/* A loop of many items begins on the calling thread, and other threads join in only when
-   it is not over soon: threads that OpenMP has called once wait for the next loop by
-   spinning, which for short loops costs more than the loops do. With fewer items for each
-   thread one of them could be much of the loop. */
+/* A loop of many items begins on the calling thread, and other threads are woken only when
+   it is not over soon. With fewer items for each thread one of them could be much of the
+   loop. */
 enum { MANY_ITEMS = 16 };
 #define ALONE_SECONDS 0.0005
 #define TOGETHER_SECONDS 0.08  /* from one poll of the watch to the next */
@@ -450,9 +342,10 @@ static syn_status run_loop(loop *l, int workers, const syn_watch *watch,
         if (alone)
             work(l, 0);
         else
-            work_slice(l, workers, threads_to_be_had(workers));
-        if (l->status != SYN_OK)
-            return l->status;
+            syn_workers_run(workers, work, l);
+        syn_status status = status_of(l, workers);
+        if (status != SYN_OK)
+            return status;
         done = items_done(l, workers);
         if (syn_poll(watch, stage, (double)done, (double)l->items) != SYN_OK)
             return SYN_INTERRUPTED;
@@ -462,24 +355,20 @@ static syn_status run_loop(loop *l, int workers, const syn_watch *watch,
 syn_status syn_parallel_for(size_t items, int threads, const syn_watch *watch,
                             const char *stage, syn_body *body, void *context)
 {
-    loop l = {.items = items, .status = SYN_OK, .body = body, .context = context};
+    loop l = {.items = items, .body = body, .context = context};
     if (in_forked_child || threads < 1)
         threads = 1;
     if ((size_t)threads > items)
         threads = items > 0 ? (int)items : 1;
-#if defined(_OPENMP)
-    /* Inside somebody's region the caller is one of many threads: none may poll. */
-    if (omp_in_parallel()) {
+    /* In the middle of a loop the caller is one of many threads: none may poll. */
+    if (syn_workers_are_here()) {
         threads = 1;
         watch = NULL;
     }
-#else
-    threads = 1;
-#endif
-    SYN_NEW(l.held, (size_t)threads);
+    SYN_NEW(l.begun, (size_t)threads);
     for (int w = 0; w < threads; w++)
-        l.held[w] = NO_ITEM;
+        l.begun[w].item = NO_ITEM;
     syn_status status = run_loop(&l, threads, watch, stage);
-    free(l.held);
+    free(l.begun);
     return status;
 }

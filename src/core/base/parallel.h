@@ -17,8 +17,11 @@ typedef struct syn_thread_report {
 } syn_thread_report;
 
 /* Call once when the library is loaded: after fork() the child keeps to one thread,
-   because OpenMP's worker threads do not survive a fork. */
+   because no other survives a fork. */
 void syn_parallel_init(void);
+
+/* Call before the library is unloaded: ends the threads that loops have left. */
+void syn_parallel_end(void);
 
 /* The threads this process may use; fills `report` unless it is NULL. */
 int syn_threads(syn_thread_report *report);

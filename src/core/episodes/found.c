@@ -170,6 +170,7 @@ static syn_status order_by_count(const syn_episode_level *level, const uint32_t 
 }
 
 enum { AT_ONCE = 65536 };  /* parents or episodes: some 2 ms of work */
+enum { FOR_ONE = 4096 };   /* episodes that one thread orders and numbers alone */
 
 /* Sorts the children of some parents, and the whole level after the last of them. Names
    begin with the parent's name: its order gives that of the children. */
@@ -331,6 +332,6 @@ syn_status syn_episodes_order(const syn_episodes *episodes, const uint32_t *unit
     }
     if (n == 0)
         return SYN_OK;
-    return syn_parallel_for(units ? 3 : 1, n < AT_ONCE ? 1 : threads, watch, "table",
+    return syn_parallel_for(units ? 3 : 1, n < FOR_ONE ? 1 : threads, watch, "table",
                             list_some, &l);
 }

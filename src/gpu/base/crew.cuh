@@ -147,6 +147,7 @@ template <class F> syn_status status_with(syn_gpu_call *call, F run)
             throw refusal(SYN_TOO_LARGE, "%d devices are not 1 to %d", call->n,
                           (int) SYN_GPU_MOST);
         device_scope scope;
+        copiers = std::max(call->threads, 1);
         run();
     });
 }

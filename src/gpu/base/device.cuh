@@ -5,10 +5,17 @@
 #include <cuda_runtime.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
+#include <cstring>
 #include <utility>
 #include <vector>
+
+extern "C" {
+#include "core/base/parallel.h"
+}
 
 /* Whether this process is a fork of the one that loaded the library. */
 bool syn_gpu_forked();
@@ -158,9 +165,9 @@ struct block {
 /* Throws a failure. What the memory holds is anything. */
 block take_block(memory kind, size_t bytes);
 
-/* Work that uses the block may still be under way: the block is not given to another
-   array before that has ended. */
-void give_block(memory kind, const block &given) noexcept;
+/* Work that uses the block may still be under way, unless it is `unused`: the block is not
+   given to another array before that has ended. */
+void give_block(memory kind, const block &given, bool unused = false) noexcept;
 
 /* Bytes of the current device that can be taken, because they are unused or only kept
    here; and bytes that are in use. */
@@ -188,9 +195,12 @@ public:
 
 /* ---- arrays, streams and events ---- */
 
+inline void send_bytes(void *to, const void *from, size_t bytes, cudaStream_t stream);
+
+/* Copies to a device. What is sent may change as soon as this returns. */
 template <class T> void send(T *to, const T *from, size_t n, cudaStream_t stream)
 {
-    check(cudaMemcpyAsync(to, from, n * sizeof(T), cudaMemcpyHostToDevice, stream));
+    send_bytes(to, from, n * sizeof(T), stream);
 }
 
 /* Memory of a device that only grows; what it held is lost when it does. */
@@ -270,6 +280,65 @@ public:
     ~event() { cudaEventDestroy(event_); }
     operator cudaEvent_t() const { return event_; }
 };
+
+/* ---- large copies ---- */
+
+/* Threads of the host that the call under way may use. */
+inline std::atomic<int> copiers{1};
+
+/* Copies within the host by several threads: one alone is slow where memory is fresh. */
+inline void copy_together(void *to, const void *from, size_t bytes, int threads)
+{
+    constexpr size_t STEP = 1 << 18;  /* bytes that one thread copies at a time */
+    auto copy_step = [&](size_t step) {
+        std::memcpy((uint8_t *) to + step * STEP, (const uint8_t *) from + step * STEP,
+                    std::min(STEP, bytes - step * STEP));
+    };
+    auto call = [](void *context, size_t step, int) {
+        (*(decltype(copy_step) *) context)(step);
+        return SYN_OK;
+    };
+    size_t steps = (bytes + STEP - 1) / STEP;
+    if (syn_parallel_for(steps, threads, nullptr, "", call, &copy_step) != SYN_OK)
+        throw failure{cudaErrorMemoryAllocation};
+}
+
+/* Page-locked memory through which halves go to a device by turns. It waits until they
+   are there. */
+struct way_in : no_copies {
+    event sent[2];
+    block slab;
+
+    explicit way_in(size_t bytes) : slab(take_block(memory::host, bytes)) {}
+    ~way_in()
+    {
+        for (event &one : sent)
+            cudaEventSynchronize(one);
+        give_block(memory::host, slab, true);
+    }
+};
+
+/* CUDA copies what is not page-locked through memory of its own, on one thread. Several
+   threads are three times as fast, while what they copied before is on its way. */
+inline void send_bytes(void *to, const void *from, size_t bytes, cudaStream_t stream)
+{
+    constexpr size_t PIECE = 1 << 22;
+    int threads = copiers;
+    if (bytes < PIECE || threads < 2) {
+        check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, stream));
+        return;
+    }
+    way_in way(2 * PIECE);
+    for (size_t at = 0, k = 0; at < bytes; at += PIECE, k = 1 - k) {
+        size_t part = std::min(PIECE, bytes - at);
+        uint8_t *half = (uint8_t *) way.slab.data + k * PIECE;
+        check(cudaEventSynchronize(way.sent[k]));
+        copy_together(half, (const uint8_t *) from + at, part, threads);
+        check(cudaMemcpyAsync((uint8_t *) to + at, half, part, cudaMemcpyHostToDevice,
+                              stream));
+        check(cudaEventRecord(way.sent[k], stream));
+    }
+}
 
 /* Time between two points of a stream. */
 class stopwatch {

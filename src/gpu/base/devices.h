@@ -24,6 +24,7 @@ typedef struct syn_gpu_call {
     const int *devices;         /* [n] numbers from 0 */
     int n;                      /* 1 to SYN_GPU_MOST; 0 where the processor does the
                                    work */
+    int threads;                /* of the host, which copy what is large; 0 counts as 1 */
     const syn_watch *watch;     /* polled while devices work */
     char reason[SYN_GPU_TEXT];  /* one plain clause after an error; empty after SYN_OK and
                                    SYN_INTERRUPTED */

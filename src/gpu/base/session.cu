@@ -15,8 +15,8 @@ using gpu::check;
 /* Bytes that are kept at the most: of a device this part of what it has, and no more than
    the first number; page-locked the second. A block of more than half of that is not
    kept: what is done with it takes longer than getting it. */
-constexpr size_t MOST_OF_DEVICE = (size_t) 1 << 32, MOST_OF_HOST = (size_t) 1 << 26;
-constexpr size_t PART_OF_DEVICE = 32;
+constexpr size_t MOST_OF_DEVICE = (size_t) 1 << 33, MOST_OF_HOST = (size_t) 1 << 26;
+constexpr size_t PART_OF_DEVICE = 16;
 
 constexpr size_t MOST_BLOCKS = 256;  /* of a kind */
 
@@ -195,7 +195,7 @@ gpu::block gpu::take_block(memory kind, size_t bytes)
     return out;
 }
 
-void gpu::give_block(memory kind, const block &given) noexcept
+void gpu::give_block(memory kind, const block &given, bool unused) noexcept
 {
     if (!given.data || syn_gpu_forked())
         return;
@@ -206,7 +206,8 @@ void gpu::give_block(memory kind, const block &given) noexcept
     if (given.bytes > s.most / 2)
         return free_memory_of(kind, given);
     keep_at_most(&s, s.most - given.bytes, MOST_BLOCKS - 1);
-    s.idle.push_back(given);
+    s.idle.insert(unused ? s.idle.begin() + s.settled : s.idle.end(), given);
+    s.settled += unused;
     s.kept += given.bytes;
 }
 

@@ -113,8 +113,8 @@ public:
             if (i + 1 < pieces)
                 fill(i + 1);
             check(cudaEventSynchronize(piece_[i % 2].full));
-            std::memcpy(to + i * most, piece_[i % 2].memory.get(),
-                        length(i) * sizeof(float));
+            copy_together(to + i * most, piece_[i % 2].memory.get(),
+                          length(i) * sizeof(float), copiers);
         }
     }
 };

@@ -8,11 +8,6 @@
 #include <cub/device/device_scan.cuh>
 
 #include <atomic>
-#include <cstring>
-
-extern "C" {
-#include "core/base/parallel.h"
-}
 
 namespace gpu {
 
@@ -157,7 +152,7 @@ inline std::vector<root_range> cut_roots(const pattern_job &job,
 /* ---- a device ---- */
 
 constexpr double PATTERN_SECONDS = 0.05;     /* of a launch; Ctrl-C waits for two */
-constexpr size_t PATTERN_SLAB = 8 << 20;     /* bytes that are copied at a time */
+constexpr size_t PATTERN_SLAB = 16 << 20;    /* bytes that are copied at a time */
 constexpr uint32_t PATTERN_SEGMENTS = 1 << 22;
 constexpr uint32_t PATTERN_SHARED = 1 << 23; /* streams of what is given away, at most */
 constexpr uint32_t PATTERN_ROOM = 1 << 15;   /* words of a warp, if there is memory */
@@ -177,23 +172,6 @@ struct found_piece {
     size_t bytes;
     void *to;
 };
-
-/* Puts a piece where it belongs by several threads: fresh memory is slow to write to. */
-inline void copy_piece(const found_piece &piece, const uint8_t *from, int threads)
-{
-    constexpr size_t STEP = 1 << 20;  /* bytes that one thread copies at a time */
-    auto copy_step = [&](size_t step) {
-        std::memcpy((uint8_t *) piece.to + step * STEP, from + step * STEP,
-                    std::min(STEP, piece.bytes - step * STEP));
-    };
-    auto call = [](void *context, size_t step, int) {
-        (*(decltype(copy_step) *) context)(step);
-        return SYN_OK;
-    };
-    size_t steps = (piece.bytes + STEP - 1) / STEP;
-    if (syn_parallel_for(steps, threads, nullptr, "", call, &copy_step) != SYN_OK)
-        throw refusal(SYN_NO_MEMORY, "%s", "the host has no threads left");
-}
 
 class pattern_device {
     const pattern_recording &recording_;
@@ -461,7 +439,8 @@ public:
             if (k == 0)
                 continue;
             check(cudaEventSynchronize(there[(k - 1) % 2]));
-            copy_piece(pieces[k - 1], slab_.get() + (k - 1) % 2 * PATTERN_SLAB, threads);
+            copy_together(pieces[k - 1].to, slab_.get() + (k - 1) % 2 * PATTERN_SLAB,
+                          pieces[k - 1].bytes, threads);
         }
     }
 };

@@ -98,9 +98,7 @@ syn_status syn_locate_points(syn_points *points, double **made)
 /* ---- measure ---- */
 
 /* Values are measured piece by piece, with so many pieces for each thread that the
-   calling thread measures few alone (see core/base/parallel.c). A small team would cost
-   more: OpenMP ends the threads that it leaves out, and the next loop of a larger one
-   waits for new ones. */
+   calling thread measures few alone (see core/base/parallel.c). */
 enum { PIECE = 1 << 10, PIECES_FOR_THREAD = 16 };
 
 /* Columns are coordinates, or the series of delay vectors. */
