@@ -53,6 +53,9 @@ rule "core compiles as strict C99, without R on the include path"
 each "$core_sources" $CC $strict -fsyntax-only -Wno-unknown-pragmas > "$found"
 rule "core compiles without OpenMP"
 
+each "$core_sources" $CC $strict -fsyntax-only -fopenmp -U__linux__ -U__linux > "$found"
+rule "core compiles on a Unix that is not Linux"
+
 each "$core_headers $gpu_headers" $CC $strict -fsyntax-only -x c > "$found"
 rule "headers of core and gpu stand alone"
 

@@ -8,6 +8,8 @@
 
 #include "core/base/background.h"
 
+#include "core/base/memory.h"
+
 /* Where a build is linked with threads for certain. */
 #if (defined(__unix__) && defined(_OPENMP)) || defined(__APPLE__)
 #include <pthread.h>
@@ -20,8 +22,6 @@
 #endif
 #if defined(__linux__)
 #include <sys/resource.h>
-
-#include "core/base/memory.h"
 #endif
 
 struct syn_background {

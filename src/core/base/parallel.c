@@ -17,6 +17,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "core/base/memory.h"
 #include "core/base/workers.h"
 
 #if defined(__unix__) || defined(__APPLE__)
@@ -26,8 +27,6 @@
 #endif
 #if defined(__linux__)
 #include <sched.h>
-
-#include "core/base/memory.h"
 #endif
 
 /* A fork can happen anywhere in the process, so nothing but the process itself can remember

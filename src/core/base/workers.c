@@ -2,6 +2,12 @@
    loop over and sleeps on; nobody waits for it. Threads of OpenMP all have to arrive at
    the end of a loop, also those that wake up when it is over: with 16 processors that was
    some milliseconds after each short loop. */
+#if defined(__linux__)
+#define _GNU_SOURCE
+#else
+#define _POSIX_C_SOURCE 200112L
+#endif
+
 #include "core/base/workers.h"
 
 #include <stdlib.h>
@@ -11,6 +17,7 @@
 #define HAVE_THREADS 1
 #include <pthread.h>
 #if defined(__unix__) || defined(__APPLE__)
+#define HAVE_SIGNALS 1
 #include <signal.h>
 #endif
 #endif
@@ -86,7 +93,7 @@ static void make_threads(int most)
     if (!thread)
         return;
     pool.thread = thread;
-#if defined(SIG_SETMASK)
+#if defined(HAVE_SIGNALS)
     sigset_t all, before;
     sigfillset(&all);
     if (pthread_sigmask(SIG_SETMASK, &all, &before) != 0)
@@ -95,7 +102,7 @@ static void make_threads(int most)
     while (pool.threads < most &&
            pthread_create(&thread[pool.threads], NULL, live, NULL) == 0)
         pool.threads++;
-#if defined(SIG_SETMASK)
+#if defined(HAVE_SIGNALS)
     pthread_sigmask(SIG_SETMASK, &before, NULL);
 #endif
 }
