@@ -8,7 +8,7 @@
 #' Open an HDF5 file, with what can be done where that fails
 #' @param patience Seconds to wait while another process has it.
 #' @noRd
-open_h5 <- function(file, mode, patience = 0, call = user_frame()) {
+open_h5 <- function(file, mode, patience = 0) {
   until <- proc.time()[["elapsed"]] + patience
   repeat {
     h5 <- tryCatch(hdf5r::H5File$new(file, mode = mode), error = identity)

@@ -158,7 +158,7 @@ take_lines <- function(feed, origin, sure = is_quiet(feed) || origin$over) {
     origin$layout <- file_layout(feed$file, bytes, feed$reading, sure)
     if (is.null(origin$layout)) return()
   }
-  if (origin$line == 0 && starts_with_mark(bytes)) bytes <- bytes[-(1:3)]
+  if (origin$line == 0 && begin_with_mark(bytes)) bytes <- bytes[-(1:3)]
   rows <- rows_of_lines(bytes, origin$layout, origin$line, feed$stream$resolution)
   broken <- rows$broken
   no_table <- find_no_table(origin, rows)
