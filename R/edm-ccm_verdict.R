@@ -76,8 +76,7 @@ trait_obstacle <- function(traits, name) {
     drift = refusal(reason, paste(
       "the level of %s changes over the recording (KPSS statistic %s, above %s), so that too few",
       "of its states come back; take differences, a longer recording or a stretch without drift"),
-      name, two(traits$drift),
-      two(verdict_rules$drift)),
+      name, two(traits$drift), two(verdict_rules$drift)),
     cycle = refusal(reason, paste(
       "%s goes round in %d rows with nothing beside (which explains %s of its variance), and",
       "all that goes round predicts it"), name, as.integer(traits$period),
