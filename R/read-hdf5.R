@@ -243,7 +243,7 @@ with_set <- function(h5, name, f) {
   f(set)
 }
 
-read_values <- function(h5, name) with_set(h5, name, \(set) set$read())
+read_values <- function(h5, name) with_set(h5, name, \(set) as.vector(set$read()))
 
 #' Write to some places of a data set with one dimension
 #' @noRd
