@@ -87,6 +87,13 @@ connection_table <- function(rows) {
   out
 }
 
+#' The row, in the table of all questions, of a question that could not be asked
+#' @noRd
+not_asked <- function(question, result) {
+  list(question = question, looked_at = "nothing", settings = "none", chance = "none",
+       result = result)
+}
+
 tested_connections <- function(tested) {
   if (!inherits(tested, "synapses")) {
     return(not_asked(connection_question, connection_words(tested)))

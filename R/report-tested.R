@@ -21,13 +21,6 @@ tested_table <- function(made, connections, pairs, causes) {
   do.call(rbind, lapply(rows, \(row) as.data.frame(row)))
 }
 
-#' The row of a question that could not be asked
-#' @noRd
-not_asked <- function(question, result) {
-  list(question = question, looked_at = "nothing", settings = "none", chance = "none",
-       result = result)
-}
-
 tested_quality <- function(made) {
   looked <- made$check$looked_for
   list(question = "Is something wrong with the recording?",
