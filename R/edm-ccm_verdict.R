@@ -34,12 +34,10 @@ copy_obstacle <- function(together, names) {
 
 row_obstacle <- function(rows, problem) {
   if (rows >= verdict_rules$rows) return(NULL)
-  where <- if (max(problem$first) > 1) {
-    sprintf(" (those with %s of their segment before them and after them)",
-            counted(max(problem$lags), "row"))
-  } else {
-    ""
-  }
+  where <- if (max(problem$first) == 1) "" else sprintf(
+    " (those with %s of their segment before them and after them)",
+    counted(max(problem$lags), "row")
+  )
   refusal("short", "only %s rows can be used%s, and a verdict takes %s", commas(rows), where,
           verdict_rules$rows)
 }
@@ -328,11 +326,8 @@ deny <- function(one, why) {
 
 refuse <- function(one, why) {
   tells <- c("weak", "delay", "level", "hidden", "surrogates")
-  found <- if (!is.null(one$cross) && why$reason %in% tells) {
-    paste0(" ", skill_text(one), ".")
-  } else {
-    ""
-  }
+  told <- !is.null(one$cross) && why$reason %in% tells
+  found <- if (told) paste0(" ", skill_text(one), ".") else ""
   list(verdict = "cannot be told", reason = why$reason, said = sprintf(
     "It cannot be told whether %s drives %s, because %s.%s", one$names[["cause"]],
     one$names[["effect"]], why$text, found))

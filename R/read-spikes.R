@@ -282,8 +282,9 @@ read_spikes <- function(file, format = NULL, time_unit = c("s", "ms", "us", "sam
 #' @noRd
 say_repeated <- function(read, kept, resolution) {
   if (read == kept) return(invisible())
-  info("repeated", "{counted(read - kept, 'spike')} of {commas(read)} {cli::qty(read - kept)}{?is/are}
-                    on the tick of another spike of the same unit and {?is/are} left out.",
+  info("repeated", "{counted(read - kept, 'spike')} of {commas(read)}
+                    {cli::qty(read - kept)}{?is/are} on the tick of another spike of the same unit
+                    and {?is/are} left out.",
        "A tick is {exact(resolution)} s, the {.arg resolution}.")
 }
 
