@@ -337,12 +337,11 @@ spell_out <- function(sizes) {
   if (steps) seq(sizes[[1L]], sizes[[2L]], by = sizes[[3L]]) else sizes
 }
 
-check_lags <- function(Tp, arg = "Tp", call = user_frame()) {
+check_lags <- function(Tp, arg = "Tp") {
   whole <- is_plain_numeric(Tp) && length(Tp) > 0L && all(is.finite(Tp)) &&
     all(Tp == round(Tp)) && all(abs(Tp) <= 1e6)
-  refuse_if(!whole, arg, "whole numbers of rows from -1,000,000 to 1,000,000", describe(Tp),
-            call = call)
+  refuse_if(!whole, arg, "whole numbers of rows from -1,000,000 to 1,000,000", describe(Tp))
   refuse_if(anyDuplicated(Tp), arg, "different from each other",
-            sprintf("%d twice", Tp[duplicated(Tp)][[1L]]), call = call)
+            sprintf("%d twice", Tp[duplicated(Tp)][[1L]]))
   as.integer(Tp)
 }

@@ -30,7 +30,7 @@ with_ends <- function(frame, maps) {
 }
 
 sample_frame <- function(skill) {
-  column <- function(part) unlist(lapply(skill, \(s) part(s)), use.names = FALSE)
+  column <- \(part) unlist(lapply(skill, part), use.names = FALSE)
   plain_frame(
     direction = rep(names(skill), vapply(skill, \(s) length(s$LibSize), 0L)),
     LibSize = column(\(s) s$LibSize), sample = column(\(s) sequence(rle(s$of)$lengths)),
@@ -250,8 +250,7 @@ scale_words <- function(parameters, chosen) {
 print.ccm_summary <- function(x, ...) {
   check_no_dots()
   check_whole_result(x, c("direction", "words"))
-  words <- c(paste0(x$direction, ": ", x$words), attr(x, "closing"))
-  cat(strwrap(words, width = min(getOption("width"), 90L), exdent = 2L), sep = "\n")
+  cat(words_wrapped(c(paste0(x$direction, ": ", x$words), attr(x, "closing"))), sep = "\n")
   invisible(x)
 }
 

@@ -179,12 +179,8 @@ together <- function(problem, rows) {
 
 # ---- Skill ---------------------------------------------------------------------------
 
-#' What cross_map() takes: points of dimension E, all of `rows` the library
+#' What cross_map() takes, with all of `rows` as the library
 #' @noRd
-evidence_map <- function(problem, E, rows, targets) {
-  map_of_points(problem, points_of(problem, E), rows, targets)
-}
-
 map_of_points <- function(problem, points, rows, targets) {
   knn <- as.integer(problem$knn %||% (ncol(points) + 1L))
   list(points = points, lib = rows, target = targets, knn = knn)
@@ -299,7 +295,7 @@ lag_errors <- function(problem, E, rows, targets, rho) {
   weight <- apply(matrix(starts, 100L), 1L, \(start) {
     tabulate(outer(seq_len(block), start, `+`), n)
   })
-  map <- evidence_map(problem, E, rows, targets)
+  map <- map_of_points(problem, points_of(problem, E), rows, targets)
   where <- list(gpus = gpus_of(on_cpu()), threads = problem$threads)
   fisher <- \(rho) atanh(pmax(pmin(rho, 0.99999), -0.99999))
   drawn <- function(k) {
@@ -334,7 +330,7 @@ weighted_rho <- function(x, y, weight) {
 #' @noRd
 skill_gain <- function(problem, rows, cross, traits) {
   target <- lagged_targets(traits$rest, cross$lags[[cross$top]], problem)
-  map <- evidence_map(problem, cross$E, rows, target)
+  map <- map_of_points(problem, points_of(problem, cross$E), rows, target)
   sizes <- unique(round(length(rows) / 2^(3:0)))
   sizes <- as.integer(sizes[sizes > map$knn + 1L])
   if (length(sizes) < 3L) return(list(gain = NA_real_))

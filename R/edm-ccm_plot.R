@@ -144,7 +144,7 @@ direction_labels <- function(object) {
 #' @noRd
 direction_scale <- function(scale, labels, panels = FALSE) {
   scale(name = NULL, labels = labels, drop = FALSE, guide = if (panels) "none" else "legend",
-        values = rlang::set_names(syn_palette(length(labels)), names(labels)))
+        values = named_palette(names(labels)))
 }
 
 direction_theme <- function() {

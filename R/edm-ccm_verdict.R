@@ -34,12 +34,10 @@ copy_obstacle <- function(together, names) {
 
 row_obstacle <- function(rows, problem) {
   if (rows >= verdict_rules$rows) return(NULL)
-  where <- if (max(problem$first) > 1) {
-    sprintf(" (those with %s of their segment before them and after them)",
-            counted(max(problem$lags), "row"))
-  } else {
-    ""
-  }
+  where <- if (max(problem$first) == 1) "" else sprintf(
+    " (those with %s of their segment before them and after them)",
+    counted(max(problem$lags), "row")
+  )
   refusal("short", "only %s rows can be used%s, and a verdict takes %s", commas(rows), where,
           verdict_rules$rows)
 }
@@ -76,8 +74,7 @@ trait_obstacle <- function(traits, name) {
     drift = refusal(reason, paste(
       "the level of %s changes over the recording (KPSS statistic %s, above %s), so that too few",
       "of its states come back; take differences, a longer recording or a stretch without drift"),
-      name, two(traits$drift),
-      two(verdict_rules$drift)),
+      name, two(traits$drift), two(verdict_rules$drift)),
     cycle = refusal(reason, paste(
       "%s goes round in %d rows with nothing beside (which explains %s of its variance), and",
       "all that goes round predicts it"), name, as.integer(traits$period),
@@ -329,11 +326,8 @@ deny <- function(one, why) {
 
 refuse <- function(one, why) {
   tells <- c("weak", "delay", "level", "hidden", "surrogates")
-  found <- if (!is.null(one$cross) && why$reason %in% tells) {
-    paste0(" ", skill_text(one), ".")
-  } else {
-    ""
-  }
+  told <- !is.null(one$cross) && why$reason %in% tells
+  found <- if (told) paste0(" ", skill_text(one), ".") else ""
   list(verdict = "cannot be told", reason = why$reason, said = sprintf(
     "It cannot be told whether %s drives %s, because %s.%s", one$names[["cause"]],
     one$names[["effect"]], why$text, found))

@@ -102,7 +102,7 @@ check_library <- function(data, given = TRUE) {
     has <- "with at least one complete delay vector and a row for its target"
     rows <- sum(data$lib_pairs$to - data$lib_pairs$from + 1L)
     abort_arg(if (given) "lib" else "x", paste(if (given) "rows" else "a data frame", has),
-              sprintf("%s row%s without any", commas(rows), if (rows == 1L) "" else "s"),
+              paste(counted(rows, "row"), "without any"),
               "The rows may be fewer than a delay vector takes, or hold missing values.")
   }
   invisible(data)

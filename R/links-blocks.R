@@ -31,7 +31,7 @@ no_links_found <- function() {
 #'   series of the source) of the effects of those without a reason, and `test`, see
 #'   search_links().
 #' @noRd
-links_in_folder <- function(job, folder, threads = NULL) {
+links_in_folder <- function(job, folder, threads) {
   done <- work_in_folder(folder, new_links_job(job), \(todo, folder, there) {
     if (workers_planned()) return(search_apart(job, there, todo, folder, threads))
     keep <- \(found, block) write_chunk(found, block, folder, there$id)

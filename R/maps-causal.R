@@ -225,7 +225,7 @@ causal_map <- function(x, E = NULL, E_max = 20, tau = -1, Tp = 0, libraries = NU
   }
   rule <- map_rule(
     E_max = attr(sides, "E_max"),
-    tau = check_map_tau(tau), Tp = check_map_lags(Tp),
+    tau = check_map_tau(tau), Tp = check_lags(Tp),
     exclusion = edm_exclusion(exclusion_radius), lib_sizes = check_map_sizes(lib_sizes),
     n_surrogates = n_surrogates, surrogate = if (n_surrogates > 0) surrogate,
     period = if (n_surrogates > 0) period,

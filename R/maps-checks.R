@@ -77,12 +77,6 @@ check_map_tau <- function(tau) {
   tau
 }
 
-check_map_lags <- function(Tp) {
-  Tp <- check_lags(Tp)
-  for (lag in Tp) edm_shift(lag, "Tp")
-  Tp
-}
-
 check_map_sizes <- function(lib_sizes) {
   if (is.null(lib_sizes)) return(NULL)
   ok <- is_plain_numeric(lib_sizes) && length(lib_sizes) == 2L && !anyNA(lib_sizes) &&

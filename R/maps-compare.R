@@ -381,8 +381,7 @@ print.direct_links_comparison <- function(x, n = 10, ...) {
               counted(length(attr(x, "series", exact = TRUE)), "series", "series")))
   changes <- table(x$change)
   cat(paste(commas(as.vector(changes)), names(changes), collapse = ", "), "", sep = "\n")
-  shown <- first_rows(x, n)
-  print(round_numbers(shown), row.names = FALSE)
+  print(round_numbers(first_rows(x, n)), row.names = FALSE)
   more_line(nrow(x) - n)
   invisible(x)
 }

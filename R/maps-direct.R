@@ -24,7 +24,7 @@ direct_means <- paste("Direct: through no series of the recording. A driver that
 
 #' Direct and mediated links within limits, the strongest first
 #' @noRd
-direct_map_links <- function(direct, limits, series) {
+direct_map_links <- function(direct, limits) {
   found <- plain_table(direct)
   found <- found[found$link %in% c("direct", "mediated") & found$rho > limits$threshold, ]
   found <- found[order(-found$rho), ]

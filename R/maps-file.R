@@ -184,7 +184,6 @@ read_map_head <- function(file) {
   sets <- c("libraries", "targets", "library_columns", "target_columns", "E", "done",
             "library_reasons", "target_reasons")
   head <- lapply(rlang::set_names(sets), read_values, h5 = h5)
-  head <- lapply(head, drop_dim)
   head$reasons <- head_reasons(head)
   head$about <- about
   head$layered <- h5$exists("rho")
@@ -206,8 +205,8 @@ head_reasons <- function(head) {
 #' they cannot be believed, `doubtful`
 #' @noRd
 read_dimensions <- function(h5) {
-  E <- drop_dim(read_values(h5, "E"))
-  sums <- drop_dim(read_values(h5, "E_check"))
+  E <- read_values(h5, "E")
+  sums <- read_values(h5, "E_check")
   right <- sums == number_sums(E)
   # One without a sum was being written when its process was killed.
   list(E = replace(E, !right, 0L), doubtful = which(!right & sums != 0))
@@ -216,14 +215,9 @@ read_dimensions <- function(h5) {
 #' Seconds that a map has taken, NA where they cannot be believed
 #' @noRd
 read_elapsed <- function(h5) {
-  seconds <- drop_dim(read_values(h5, "elapsed"))
-  right <- drop_dim(read_values(h5, "elapsed_check")) == number_sums(seconds)
+  seconds <- read_values(h5, "elapsed")
+  right <- read_values(h5, "elapsed_check") == number_sums(seconds)
   replace(seconds, !right, NA)
-}
-
-drop_dim <- function(x) {
-  dim(x) <- NULL
-  x
 }
 
 # ---- Filling one ---------------------------------------------------------------------

@@ -179,10 +179,8 @@ plot_dimensions <- function(x) {
   number$E <- as.integer(as.character(number$E))
   number$panel <- factor(panels[[1L]], panels)
   own <- moments$self[match(colnames(x), rownames(x))]
-  skill <- rbind(
-    skill_by_dimension(E, moments$target_mean, "by others, mean"),
-    skill_by_dimension(E, own, "by themselves")
-  )
+  skill <- rbind(skill_by_dimension(E, moments$target_mean, "by others, mean"),
+                 skill_by_dimension(E, own, "by themselves"))
   if (!is.null(skill)) skill$panel <- factor(panels[[2L]], panels)
   ggplot2::ggplot(number, ggplot2::aes(x = .data$E)) +
     ggplot2::geom_col(ggplot2::aes(y = .data$value), fill = syn_colours[["blue"]], width = 0.8) +
@@ -200,14 +198,11 @@ plot_dimensions <- function(x) {
     ) +
     ggplot2::scale_x_continuous(name = "Dimensions E of a series", breaks = count_breaks) +
     ggplot2::expand_limits(y = 0) +
-    ggplot2::scale_y_continuous(name = NULL, labels = \(v) {
-      format(v, big.mark = ",", trim = TRUE)
-    }) +
+    ggplot2::scale_y_continuous(name = NULL, labels = \(v) format(v, big.mark = ",", trim = TRUE)) +
     theme_synfire() +
-    ggplot2::theme(strip.placement = "outside", panel.spacing.y = ggplot2::unit(5, "mm"),
-                   strip.text.y.left = ggplot2::element_text(hjust = 0.5, size = 11),
-                   panel.grid.major.x = ggplot2::element_blank(),
-                   legend.position = "top", legend.justification = "left") +
+    legend_on_top(strip.placement = "outside", panel.spacing.y = ggplot2::unit(5, "mm"),
+                  strip.text.y.left = ggplot2::element_text(hjust = 0.5, size = 11),
+                  panel.grid.major.x = ggplot2::element_blank()) +
     (if (!is.null(skill)) caption("Points and bars: median and middle half of the series."))
 }
 

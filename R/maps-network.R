@@ -48,9 +48,7 @@ as.igraph.causal_links <- as.igraph.causal_map
 plot_links <- function(x, most, threshold, groups, layout, direct) {
   rlang::check_installed("igraph", "to draw the network of a causal map.")
   limits <- check_links(x, threshold %||% 0, NULL, most)
-  found <- if (is.null(direct)) map_links(x, limits) else {
-    direct_map_links(direct, limits, all_series(x))
-  }
+  found <- if (is.null(direct)) map_links(x, limits) else direct_map_links(direct, limits)
   above <- format(limits$threshold)
   if (nrow(found) == 0L) {
     return(empty_picture(sprintf("No %srho of two series is above %s",

@@ -49,7 +49,7 @@ mapped_here <- function(file, head) {
   sums <- local({
     h5 <- open_sealed_h5(file, "r")
     on.exit(close_h5(h5))
-    drop_dim(with_set(h5, "check", \(set) set[, 1L]))
+    with_set(h5, "check", \(set) as.vector(set[, 1L]))
   })
   doubtful <- which(!done & sums != 0)
   done[doubtful] <- right_rows(file, head$about$synfire_layers, doubtful, doubtful,
@@ -64,7 +64,7 @@ shard_rows <- function(path, id) {
     {
       h5 <- hdf5r::H5File$new(path, mode = "r")
       on.exit(close_h5(h5))
-      if (identical(read_attribute(h5, "synfire_id"), id)) drop_dim(read_values(h5, "rows"))
+      if (identical(read_attribute(h5, "synfire_id"), id)) read_values(h5, "rows")
     },
     error = \(e) NULL
   )

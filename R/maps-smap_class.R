@@ -33,9 +33,7 @@ dim.smap_map_file <- function(x) unclass(x)$dim
 dimnames.smap_map_file <- function(x) unclass(x)$dimnames
 
 #' @export
-map_part.smap_map_file <- function(x, layer, rows, columns) {
-  map_part.causal_map_file(x, layer, rows, columns)
-}
+map_part.smap_map_file <- map_part.causal_map_file
 
 #' @export
 names.smap_map_file <- function(x) smap_map_layers
@@ -151,9 +149,8 @@ print.smap_map <- function(x, n = 6, ...) {
 as.data.frame.smap_map <- function(x, row.names = NULL, optional = FALSE, ...,
                                    diagonal = FALSE, threshold = NULL, max_links = Inf) {
   check_no_dots(but = frame_arguments)
-  pairs <- as.data.frame.causal_map(x, row.names, diagonal = diagonal, threshold = threshold,
-                                    max_links = max_links)
-  as_smap_pairs(pairs)
+  as_smap_pairs(as.data.frame.causal_map(x, row.names, diagonal = diagonal, threshold = threshold,
+                                         max_links = max_links))
 }
 
 #' Pairs as maps of S-maps call them: `library`, `target`, `rho`, `strength`
@@ -193,9 +190,7 @@ summary.smap_map <- function(object, n = 5, ...) {
 #' @noRd
 pair_values <- function(x, layer, most = 1e6) {
   every <- max(1, ceiling(prod(dim(x)) / most))
-  parts <- pair_blocks(x, \(rows, values) {
-    values[seq(1, length(values), by = every)]
-  }, layer)
+  parts <- pair_blocks(x, \(rows, values) values[seq(1, length(values), by = every)], layer)
   values <- unlist(parts, use.names = FALSE)
   values[!is.na(values)]
 }

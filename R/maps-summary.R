@@ -52,17 +52,9 @@ summary.causal_map <- function(object, n = 5, ..., direct = NULL) {
   n <- check_count(n)
   moments <- map_moments(object)
   both <- map_both_ways(object, n)
-  structure(
-    list(
-      about = c(format(object), direct_line(direct)), pairs = moments$known + moments$missing,
-      missing = moments$missing,
-      skill = skill_quantiles(moments),
-      links = with_kinds(strong_links(object, n), direct), kinds = kinds_by_rho(object, direct),
-      hubs = hub_frame(object, moments),
-      asymmetry = both$pairs, agreement = both$agreement, n = n
-    ),
-    class = "summary.causal_map"
-  )
+  new_map_summary(object, n, direct, moments$known + moments$missing, moments$missing,
+                  skill_quantiles(moments), hub_frame(object, moments), asymmetry = both$pairs,
+                  agreement = both$agreement)
 }
 
 #' @rdname summary.causal_map
@@ -77,17 +69,17 @@ summary.causal_links <- function(object, n = 5, ..., direct = NULL) {
   number <- \(names) tabulate(match(names[others], series), length(series))
   rho <- object$rho[others & !is.na(object$rho)]
   quantiles <- stats::quantile(rho, c(0, 0.25, 0.5, 0.75, 0.95, 1), na.rm = TRUE)
-  structure(
-    list(
-      about = c(format(object), direct_line(direct)), pairs = sum(others),
-      missing = sum(others) - length(rho), skill = c(mean = mean_known(rho), quantiles),
-      links = with_kinds(strong_links(object, n), direct), kinds = kinds_by_rho(object, direct),
-      hubs = data.frame(series = series, E = series_dimensions(object, series),
-                        drives = number(object$cause), driven = number(object$effect)),
-      n = n
-    ),
-    class = "summary.causal_map"
-  )
+  hubs <- data.frame(series = series, E = series_dimensions(object, series),
+                     drives = number(object$cause), driven = number(object$effect))
+  new_map_summary(object, n, direct, sum(others), sum(others) - length(rho),
+                  c(mean = mean_known(rho), quantiles), hubs)
+}
+
+new_map_summary <- function(x, n, direct, pairs, missing, skill, hubs, ...) {
+  structure(list(about = c(format(x), direct_line(direct)), pairs = pairs, missing = missing,
+                 skill = skill, links = with_kinds(strong_links(x, n), direct),
+                 kinds = kinds_by_rho(x, direct), hubs = hubs, ..., n = n),
+            class = "summary.causal_map")
 }
 
 #' Mean rho and its quantiles

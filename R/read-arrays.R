@@ -26,7 +26,7 @@ read_waverepo <- function(h5, about, fail) {
     fail("`/names` does not name each unit differently")
   }
   ticks <- round_to_ticks(time, about$resolution)
-  seconds <- if (h5_has(h5, "summary", fail) && h5_has(h5, "summary/duration", fail)) {
+  seconds <- if (h5_has_path(h5, "summary/duration", fail)) {
     h5_number(h5, "/summary/duration", fail)
   }
   # It says how long, and not from when.
@@ -67,7 +67,7 @@ maxwell_rate <- 20000
 #' the numbers of the samples of its traces, the first of these is time 0.
 #' @noRd
 read_maxwell <- function(h5, about, fail) {
-  if (h5_has(h5, "proc0", fail) && h5_has(h5, "proc0/spikeTimes", fail)) {
+  if (h5_has_path(h5, "proc0/spikeTimes", fail)) {
     return(wells_together(list(maxwell_part(h5, "/proc0/spikeTimes", "/mapping",
                                             maxwell_rate, NULL, about, fail))))
   }

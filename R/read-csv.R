@@ -205,56 +205,44 @@ has_header <- function(fields, dec) {
 #' @noRd
 columns_by_content <- function(rows, about, dec, fail) {
   n <- length(rows[[1L]])
-  time_column <- about$time_column
-  unit_column <- about$unit_column
-  trial <- if (is.null(about$trial_column) || anyNA(about$trial_column)) integer() else
-    pick_column(about$trial_column, rep("", n), "trial_column", TRUE)
-  if (!is.null(time_column) && !is.null(unit_column)) {
-    none <- rep("", n)
-    return(list(time = pick_column(time_column, none, "time_column", FALSE),
-                unit = pick_column(unit_column, none, "unit_column", TRUE), said = NA))
+  given <- \(arg) if (!is.null(about[[arg]])) {
+    pick_column(about[[arg]], rep("", n), arg, arg != "time_column")
   }
-  columns <- lapply(seq_len(n), \(k) vapply(rows, `[[`, character(1), k))
-  numeric <- vapply(columns, \(v) all(is_number_text(v, dec)), logical(1))
-  comma <- vapply(columns, \(v) all(grepl(comma_number, v)), logical(1))
-  none <- rep("", n)
-  time <- if (!is.null(time_column)) {
-    pick_column(time_column, none, "time_column", FALSE)
-  } else {
-    fits <- setdiff(which(numeric), trial)
-    if (!is.null(unit_column)) {
-      fits <- setdiff(fits, pick_column(unit_column, none, "unit_column", TRUE))
-    }
+  trial <- if (!anyNA(about$trial_column)) given("trial_column")
+  time <- given("time_column")
+  unit <- given("unit_column")
+  if (is.null(time)) {
+    columns <- lapply(seq_len(n), \(k) vapply(rows, `[[`, character(1), k))
+    numeric <- vapply(columns, \(v) all(is_number_text(v, dec)), logical(1))
+    time <- setdiff(which(numeric), c(trial, unit))
     values <- lapply(columns, \(v) {
       suppressWarnings(as.double(if (dec == ",") sub(",", ".", v, fixed = TRUE) else v))
     })
-    if (length(fits) > 1L) {
-      decimals <- vapply(values[fits], \(v) any(v != round(v), na.rm = TRUE), logical(1))
-      if (any(decimals)) fits <- fits[decimals]
+    if (length(time) > 1L) {
+      decimals <- vapply(values[time], \(v) any(v != round(v), na.rm = TRUE), logical(1))
+      if (any(decimals)) time <- time[decimals]
     }
-    if (length(fits) > 1L) {
-      grows <- vapply(values[fits], \(v) {
+    if (length(time) > 1L) {
+      grows <- vapply(values[time], \(v) {
         !is.unsorted(v[!is.na(v)]) && length(unique(v)) > length(v) / 2
       }, logical(1))
-      if (any(grows)) fits <- fits[grows]
+      if (any(grows)) time <- time[grows]
     }
-    if (length(fits) != 1L) {
+    if (length(time) != 1L) {
+      comma <- vapply(columns, \(v) all(grepl(comma_number, v)), logical(1))
       if (any(comma)) abort_decimal_comma(columns[[which(comma)[[1L]]]], fail)
       fail(sprintf("it has no header, and %s of its %d columns could be the times",
-                   if (length(fits)) length(fits) else "none", n),
+                   if (length(time)) length(time) else "none", n),
            "Say which one with `time_column` (and `unit_column`), by number.")
     }
-    fits
   }
-  unit <- if (!is.null(unit_column)) {
-    pick_column(unit_column, none, "unit_column", TRUE)
-  } else {
-    setdiff(seq_len(n), c(time, trial))
-  }
-  if (is.null(unit_column) && length(unit) != 1L) {
-    fail(sprintf("it has no header, and %d of its %d columns could be the units",
-                 length(unit), n),
-         "Say which one with `unit_column`, by number.")
+  if (is.null(unit)) {
+    unit <- setdiff(seq_len(n), c(time, trial))
+    if (length(unit) != 1L) {
+      fail(sprintf("it has no header, and %d of its %d columns could be the units",
+                   length(unit), n),
+           "Say which one with `unit_column`, by number.")
+    }
   }
   list(time = time, unit = unit, said = NA)
 }
@@ -408,20 +396,15 @@ say_open_line <- function(file, open, fate, call = user_frame()) {
   line <- sprintf("The last line of %s, line %s, has no line end", basename(file),
                   commas(open$line))
   if (fate == "may be cut") {
-    cli::cli_inform(
-      c(i = escape_braces(sprintf("%s: %s. It is read as it is, and may have been cut off.",
-                                  line, shown))),
-      class = "synfire_message_file"
-    )
+    info("file", escape_braces(sprintf("%s: %s. It is read as it is, and may have been cut off.",
+                                       line, shown)))
     return(invisible())
   }
   why <- c(`no row` = "is no row", `no unit` = "ends with the beginning of the name of a unit",
            `no time` = "ends with a time before that of the line above")[[fate]]
-  cli::cli_warn(
-    c(escape_braces(sprintf("%s and %s: %s. It was cut off, and is left out.", line, why, shown)),
-      i = "If it is whole, write a line end after it."),
-    class = c("synfire_warning_file", "synfire_warning"), call = call
-  )
+  warn_about("file", escape_braces(sprintf("%s and %s: %s. It was cut off, and is left out.", line,
+                                           why, shown)),
+             i = "If it is whole, write a line end after it.", call = call)
 }
 
 without_last_row <- function(columns) {

@@ -9,21 +9,18 @@ guess_format <- function(file, format) {
   refuse_file_if(!is.null(format) && format %in% setdiff(folder_formats, "numpy"), file,
                  "it is not a folder", "Give the folder that holds the arrays (`.npy`).")
   magic <- read_magic(file, 20L)
-  hdf5 <- is_hdf5(file)
-  if (hdf5) return(hdf5_format(file, format, magic))
-  starts <- \(...) any(vapply(list(...), \(one) identical(magic[seq_len(nchar(one))],
-                                                          charToRaw(one)), NA))
-  if (starts("NEURALEV", "BREVENTS") && (is.null(format) || format == "nev")) {
+  if (is_hdf5(file)) return(hdf5_format(file, format, magic))
+  starts <- \(text) begin_with(magic, charToRaw(text))
+  if ((starts("NEURALEV") || starts("BREVENTS")) && (is.null(format) || format == "nev")) {
     return(list(format = "nev"))
   }
   refuse_file_if(identical(format, "nev"), file, "it is no NEV file of Blackrock")
   if (starts("MATLAB") && (is.null(format) || format == "matlab")) return(list(format = "matlab"))
   if (!is.null(format) && format %in% hdf5_formats) {
     abort_file(file, if (format == "matlab") "it is no MATLAB file" else
-      sprintf("it is not an HDF5 file, as %s files are",
-                             hdf5_names[[match(format, hdf5_formats)]]))
+      sprintf("it is not an HDF5 file, as %s files are", hdf5_names[[match(format, hdf5_formats)]]))
   }
-  numpy <- identical(magic[1:6], as.raw(c(0x93, utf8ToInt("NUMPY")))) || is_zip(file)
+  numpy <- is_npy(magic) || is_zip(file)
   if (identical(format, "numpy") || is.null(format) && numpy) {
     if (!numpy) abort_file(file, "it is neither a NumPy array nor an archive of these")
     return(list(format = "numpy"))
@@ -74,8 +71,7 @@ hdf5_format <- function(file, format, magic) {
   if (is.null(format)) {
     # Closed by the caller once it has it, and here where there is an error before.
     format <- tryCatch(
-      if (identical(magic[1:10], charToRaw("MATLAB 7.3"))) "matlab" else
-        layout_of_h5(h5, file),
+      if (begin_with(magic, charToRaw("MATLAB 7.3"))) "matlab" else layout_of_h5(h5, file),
       error = \(e) {
         close_read(h5)
         rlang::cnd_signal(e)
@@ -127,11 +123,10 @@ read_head <- function(file) {
   on.exit(source$close())
   bytes <- source$read(head_bytes)
   refuse_file_if(length(bytes) == 0L, file, "it is compressed, and what it holds is empty")
-  code <- as.integer(bytes[seq_len(min(3L, length(bytes)))])
-  refuse_file_if(identical(code[1:2], c(255L, 254L)) || identical(code[1:2], c(254L, 255L)), file,
+  refuse_file_if(begin_with(bytes, 0xff, 0xfe) || begin_with(bytes, 0xfe, 0xff), file,
                  "it is text in UTF-16", "Save it as UTF-8.")
   refuse_file_if(is_binary(bytes), file, "it holds binary data, not a table", binary_hint(bytes))
-  bom <- identical(code, c(239L, 187L, 191L))
+  bom <- begin_with_mark(bytes)
   if (bom) bytes <- bytes[-(1:3)]
   all <- length(bytes) + 3L * bom < head_bytes
   bytes <- bytes[seq_len(min(length(bytes), head_bytes))]
@@ -152,14 +147,10 @@ read_head <- function(file) {
 #' What to do with a file that is no text
 #' @noRd
 binary_hint <- function(bytes) {
-  starts <- \(...) {
-    code <- as.raw(c(...))
-    identical(bytes[seq_along(code)], code)
-  }
-  if (starts(utf8ToInt("RDX"))) {
+  if (begin_with(bytes, charToRaw("RDX"))) {
     return("R saved this file: `load()` it, and give what it holds to `as_spike_trains()`.")
   }
-  if (starts(0x58, 0x0a) || starts(0x41, 0x0a)) {
+  if (begin_with(bytes, 0x58, 0x0a) || begin_with(bytes, 0x41, 0x0a)) {
     return("R saved this file: `readRDS()` it, and give what it holds to `as_spike_trains()`.")
   }
   "Tables must be text; NWB files and Phy folders are read as well."

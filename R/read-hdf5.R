@@ -8,7 +8,7 @@
 #' Open an HDF5 file, with what can be done where that fails
 #' @param patience Seconds to wait while another process has it.
 #' @noRd
-open_h5 <- function(file, mode, patience = 0, call = user_frame()) {
+open_h5 <- function(file, mode, patience = 0) {
   until <- proc.time()[["elapsed"]] + patience
   repeat {
     h5 <- tryCatch(hdf5r::H5File$new(file, mode = mode), error = identity)
@@ -243,7 +243,7 @@ with_set <- function(h5, name, f) {
   f(set)
 }
 
-read_values <- function(h5, name) with_set(h5, name, \(set) set$read())
+read_values <- function(h5, name) with_set(h5, name, \(set) as.vector(set$read()))
 
 #' Write to some places of a data set with one dimension
 #' @noRd

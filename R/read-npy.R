@@ -16,9 +16,7 @@ npy_header <- function(file, fail, any_type = FALSE) {
   con <- base::file(file, "rb")
   on.exit(close(con))
   magic <- readBin(con, "raw", min(8, size))
-  if (length(magic) < 8L || !identical(magic[1:6], as.raw(c(0x93, utf8ToInt("NUMPY"))))) {
-    fail("it is no NumPy array")
-  }
+  if (length(magic) < 8L || !is_npy(magic)) fail("it is no NumPy array")
   version <- as.integer(magic[[7L]])
   if (!version %in% 1:2) fail(sprintf("it is of version %d; versions 1 and 2 are read", version))
   bytes <- if (version == 1L) {

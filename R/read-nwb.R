@@ -177,10 +177,7 @@ nwb_unit_columns <- function(h5, units, n, names_are, fail) {
   row <- nwb_electrode_of(h5, units, n, fail)
   if (is.null(row)) return(known)
   place <- "general/extracellular_ephys/electrodes"
-  if (!h5_has(h5, "general", fail) || !h5_has(h5, dirname(place), fail) ||
-        !h5_has(h5, place, fail)) {
-    return(known)
-  }
+  if (!h5_has_path(h5, place, fail)) return(known)
   electrodes <- h5_open(h5, place, fail)
   on.exit(close_read(electrodes))
   if (!inherits(electrodes, "H5Group") || !h5_has(electrodes, "id", fail)) return(known)

@@ -218,7 +218,7 @@ read_spikes <- function(file, format = NULL, time_unit = c("s", "ms", "us", "sam
   if (given[["trials"]]) check_trials_choice(trials)
   if (!is.null(header)) check_flag(header)
   if (!is.null(segment)) segment <- check_count(segment)
-  range <- check_time_range(from, to, resolution)
+  range <- check_time_range(from, to)
 
   file <- path.expand(file)
   refuse_file_if(!file.exists(file), file, "there is no such file or folder", "Check the path.")
@@ -282,13 +282,10 @@ read_spikes <- function(file, format = NULL, time_unit = c("s", "ms", "us", "sam
 #' @noRd
 say_repeated <- function(read, kept, resolution) {
   if (read == kept) return(invisible())
-  cli::cli_inform(
-    c(i = paste("{counted(read - kept, 'spike')} of {commas(read)} {if (read - kept == 1) 'is'",
-                "else 'are'} on the tick of another spike of the same unit and",
-                "{if (read - kept == 1) 'is' else 'are'} left out."),
-      i = "A tick is {exact(resolution)} s, the {.arg resolution}."),
-    class = "synfire_message_repeated"
-  )
+  info("repeated", "{counted(read - kept, 'spike')} of {commas(read)}
+                    {cli::qty(read - kept)}{?is/are} on the tick of another spike of the same unit
+                    and {?is/are} left out.",
+       "A tick is {exact(resolution)} s, the {.arg resolution}.")
 }
 
 #' Starts and ends in a table of trials, as far as it has any
@@ -307,7 +304,7 @@ check_trials_choice <- function(trials) {
             describe(trials))
 }
 
-check_time_range <- function(from, to, resolution) {
+check_time_range <- function(from, to) {
   if (is.null(from) && is.null(to)) return(NULL)
   bound <- function(value, arg, default) {
     if (is.null(value)) return(default)
@@ -346,11 +343,7 @@ check_options <- function(given, format) {
   ignored <- setdiff(names(given)[given], format_options[[format]])
   if (length(ignored)) {
     of <- names(format_options)[vapply(format_options, \(args) ignored[[1L]] %in% args, NA)]
-    of <- paste0("\"", of, "\"")
-    n <- length(of)
-    abort_arg(ignored[[1L]], sprintf("left out for a file of format \"%s\"", format),
-              "given",
-              sprintf("It is for %s%s.", if (n > 1L) paste(toString(of[-n]), "and ") else "",
-                      of[[n]]))
+    abort_arg(ignored[[1L]], sprintf("left out for a file of format \"%s\"", format), "given",
+              sprintf("It is for %s.", and_list(paste0("\"", of, "\""))))
   }
 }

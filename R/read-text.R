@@ -55,23 +55,19 @@ last_line_end <- function(bytes) {
 #' @noRd
 text_source <- function(file) {
   magic <- read_magic(file, 6L)
-  starts <- \(...) {
-    code <- as.raw(c(...))
-    length(magic) >= length(code) && identical(magic[seq_along(code)], code)
-  }
   damaged <- \() abort_file(
     file, "it is compressed, and cut short or damaged",
     "Copy it once more from where it was made, or unpack it to see what is left."
   )
-  if (starts(0x42, 0x5a, 0x68)) {
+  if (begin_with(magic, 0x42, 0x5a, 0x68)) {
     return(bzip2_source(file, damaged, \() abort_file(
       file, "it is compressed with bzip2 and larger than 2 GB", "Unpack it first."
     )))
   }
-  if (starts(0xfd, 0x37, 0x7a, 0x58, 0x5a, 0x00)) {
+  if (begin_with(magic, 0xfd, 0x37, 0x7a, 0x58, 0x5a, 0x00)) {
     return(connection_source(gzfile(file, "rb"), damaged, \(crc, n) TRUE))
   }
-  if (starts(0x1f, 0x8b)) {
+  if (begin_with(magic, 0x1f, 0x8b)) {
     return(connection_source(gzfile(file, "rb"), damaged,
                              \(crc, n) gzip_is_whole(file, crc, n)))
   }
@@ -168,7 +164,7 @@ gzip_trailers <- function(file, ends) {
 #' Each ends in its CRC-32 and length, and the next one begins with a header.
 #' @noRd
 gzip_members_fit <- function(file, size) {
-  said <- gzip_trailers(file, c(gzip_headers(file, size), size))
+  said <- gzip_trailers(file, c(gzip_headers(file), size))
   con <- gzfile(file, "rb")
   on.exit(close(con))
   for (k in seq_len(nrow(said))) {
@@ -187,7 +183,7 @@ gzip_members_fit <- function(file, size) {
 
 #' Number of bytes in front of each member but the first
 #' @noRd
-gzip_headers <- function(file, size) {
+gzip_headers <- function(file) {
   con <- base::file(file, "rb")
   on.exit(close(con))
   found <- numeric()
@@ -219,6 +215,21 @@ member_starts <- function(bytes) {
 
 # ---- What bytes are ----
 
+#' Whether bytes begin with these codes
+#' @noRd
+begin_with <- function(bytes, ...) {
+  code <- as.raw(c(...))
+  length(bytes) >= length(code) && identical(bytes[seq_along(code)], code)
+}
+
+#' Whether they begin with the byte order mark of UTF-8
+#' @noRd
+begin_with_mark <- function(bytes) begin_with(bytes, 0xef, 0xbb, 0xbf)
+
+#' Whether they begin as a NumPy array does
+#' @noRd
+is_npy <- function(bytes) begin_with(bytes, 0x93, charToRaw("NUMPY"))
+
 ends_line <- function(byte) byte %in% as.raw(c(10, 13))
 
 is_binary <- function(bytes) any(bytes < as.raw(9) | (bytes > as.raw(13) & bytes < as.raw(32)))
@@ -247,6 +258,6 @@ text_lines <- function(file) {
   }
   bytes <- read_magic(file, file.size(file))
   if (is_binary(bytes)) abort_file(file, "it holds binary data, not text")
-  if (identical(bytes[1:3], as.raw(c(0xef, 0xbb, 0xbf)))) bytes <- bytes[-(1:3)]
+  if (begin_with_mark(bytes)) bytes <- bytes[-(1:3)]
   clean_text(strsplit(rawToChar(bytes), "\r\n|\n|\r", useBytes = TRUE)[[1L]])
 }

@@ -139,8 +139,7 @@ traces_format <- function(file, format) {
     fail <- \(what, hint = NULL) abort_file(file, what, hint)
     return(if (h5_has_path(h5, "estimates/C", fail)) "caiman" else "hdf5")
   }
-  numpy <- as.raw(c(0x93, utf8ToInt("NUMPY")))
-  if (identical(read_magic(file, 6L), numpy)) "npy" else "csv"
+  if (is_npy(read_magic(file, 6L))) "npy" else "csv"
 }
 
 # ---- Suite2p -----------------------------------------------------------------------
@@ -268,11 +267,8 @@ turned <- function(value, series_in, file) {
                    "Say what a series is: `series_in = \"columns\"` or `\"rows\"`.")
     series_in <- if (n[[1L]] > n[[2L]]) "columns" else "rows"
     n <- sort(n)
-    cli::cli_inform(
-      c(i = "The longer side of {.file {basename(file)}} is taken for time: {commas(n[[2L]])}
-             step{cli::qty(n[[2L]])}{?s} of {commas(n[[1L]])} series."),
-      class = "synfire_message_file"
-    )
+    info("file", "The longer side of {.file {basename(file)}} is taken for time: {commas(n[[2L]])}
+                  step{cli::qty(n[[2L]])}{?s} of {commas(n[[1L]])} series.")
   }
   if (series_in == "rows") t(value) else value
 }
@@ -337,7 +333,7 @@ csv_matrix_text <- function(file, sep, n, header, fail) {
   parts <- list()
   rows <- 0
   each_block(file, f = \(bytes, size) {
-    mark <- rows == 0 && identical(bytes[1:3], as.raw(c(0xef, 0xbb, 0xbf)))
+    mark <- rows == 0 && begin_with_mark(bytes)
     bytes <- bytes[seq_len(size - 3 * mark) + 3 * mark]
     if (is_binary(bytes)) fail("it starts as a table, but holds binary data")
     text <- rawToChar(bytes)

@@ -100,8 +100,9 @@ delay_text <- function(delay) {
 }
 
 causes_section <- function(tested) {
-  if (!is.list(tested)) return(list(paragraph(cause_words(tested))))
-  if (all(is.na(tested$links$p_holm))) return(list(paragraph(cause_words(tested))))
+  if (!is.list(tested) || all(is.na(tested$links$p_holm))) {
+    return(list(paragraph(cause_words(tested))))
+  }
   links <- utils::head(tested$links, 12L)
   table <- data.frame(links$cause, links$effect, duration_text(links$delay), signif(links$rho, 2),
                       vapply(links$p_holm,
@@ -121,10 +122,7 @@ causes_section <- function(tested) {
 tested_causes <- function(tested) {
   if (is.null(tested)) return(NULL)
   question <- "Which group may drive which?"
-  if (!is.list(tested)) {
-    return(list(question = question, looked_at = "nothing", settings = "none", chance = "none",
-                result = cause_words(tested)))
-  }
+  if (!is.list(tested)) return(not_asked(question, cause_words(tested)))
   list(question = question,
        looked_at = sprintf("%s of %s, %s in each direction", commas(tested$groups),
                            counted(tested$of, "group"), counted(tested$pairs / 2, "pair")),

@@ -35,9 +35,9 @@ connection_words <- function(tested) {
   found <- connections_of(tested)
   units <- attr(tested, "units", exact = TRUE)
   c(if (nrow(found)) sprintf(
-      "%s among %s %s supported: %s.%s", counted(nrow(found), "connection"),
+      "%s among %s %s supported: %s. %s", counted(nrow(found), "connection"),
       counted(sum(units$tested), "unit"), if (nrow(found) == 1L) "is" else "are",
-      signs_text(found$sign), paste0(" ", false_words(tested))
+      signs_text(found$sign), false_words(tested)
     ) else no_connection_words(tested),
     power_words(tested, "`$connections` of the result"))
 }
@@ -87,10 +87,16 @@ connection_table <- function(rows) {
   out
 }
 
+#' The row, in the table of all questions, of a question that could not be asked
+#' @noRd
+not_asked <- function(question, result) {
+  list(question = question, looked_at = "nothing", settings = "none", chance = "none",
+       result = result)
+}
+
 tested_connections <- function(tested) {
   if (!inherits(tested, "synapses")) {
-    return(list(question = connection_question, looked_at = "nothing", settings = "none",
-                chance = "none", result = connection_words(tested)))
+    return(not_asked(connection_question, connection_words(tested)))
   }
   about <- attributes(tested)
   list(question = connection_question,

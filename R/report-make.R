@@ -118,7 +118,7 @@ report <- function(x, title = NULL, by = NULL, assemblies = NULL, causes = FALSE
   given <- list(file = file, title = title %||% default_title(x), by = by,
                 assemblies = assemblies, causes = causes, search = search, seed = seed,
                 threads = threads, max_memory = max_memory, call = call, env = env)
-  made <- keep_random_state(write_results(report_results(x, given), given), seed)
+  made <- keep_random_state(write_results(report_results(x, given)), seed)
   cli::cli_inform(c(v = "The report is in {.file {made$file}}."))
   if (open) utils::browseURL(made$file)
   invisible(made)

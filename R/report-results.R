@@ -39,7 +39,7 @@ report_results <- function(x, given) {
 
 #' The object that `report()` gives, once its page is written
 #' @noRd
-write_results <- function(results, given) {
+write_results <- function(results) {
   made <- results$made
   page <- report_page(made$title, made_text(made), report_summary(made), results$sections)
   write_report(page, made$file)
@@ -50,21 +50,19 @@ write_results <- function(results, given) {
 #' @noRd
 report_progress <- function(steps, frame = parent.frame()) {
   if (progress_in_lines()) {
-    tell <- line_progress("Making the report", steps)
-    first <- TRUE
-    return(function(what) {
-      tell(if (first) 0 else 1)
-      first <<- FALSE
-    })
+    line <- line_progress("Making the report", steps)
+    go_on <- \(n, what) line(n)
+  } else {
+    id <- cli::cli_progress_bar(
+      format = "{cli::pb_spin} Making the report: {cli::pb_status} ({cli::pb_elapsed})",
+      total = steps, .envir = frame
+    )
+    go_on <- \(n, what) cli::cli_progress_update(n, status = what, id = id, .envir = frame)
   }
-  id <- cli::cli_progress_bar(
-    format = "{cli::pb_spin} Making the report: {cli::pb_status} ({cli::pb_elapsed})",
-    total = steps, .envir = frame
-  )
-  first <- TRUE
+  done <- 0
   function(what) {
-    cli::cli_progress_update(if (first) 0 else 1, status = what, id = id, .envir = frame)
-    first <<- FALSE
+    go_on(done, what)
+    done <<- 1
   }
 }
 

@@ -15,7 +15,7 @@ report_sections <- function(made, connections, pairs, causes, given) {
             assemblies_section(made, given$by)),
     section("connections", "Connections: who excites or inhibits whom",
             connections_section(connections)),
-    section("pairs", "Joint rates: pairs that fire together", pairs_section(made, pairs)),
+    section("pairs", "Joint rates: pairs that fire together", pairs_section(pairs)),
     if (!is.null(causes)) section("causes", "Which group may drive which", causes_section(causes)),
     section("tested", "Everything that was tested",
             tested_section(made, connections, pairs, causes)),
@@ -136,15 +136,12 @@ close_up <- function(x) {
 
 assemblies_section <- function(made, by) {
   found <- made$assemblies
-  if (nrow(found) == 0L || length(made$searched) < 3L) {
-    return(list(paragraph(groups_words(made)), paragraph(searched_words(made)),
-                paragraph(frames_words(found)), paragraph(bursts_left_out(found))))
-  }
+  said <- list(paragraph(groups_words(made)), paragraph(searched_words(made)),
+               paragraph(frames_words(found)), paragraph(bursts_left_out(found)))
+  if (nrow(found) == 0L || length(made$searched) < 3L) return(said)
   shown <- utils::head(seq_len(nrow(found)), most_pictured)
   list(
-    paragraph(groups_words(made)), paragraph(searched_words(made)),
-    paragraph(frames_words(found)), paragraph(bursts_left_out(found)),
-    paragraph(shared_words(found)),
+    said, paragraph(shared_words(found)),
     html_table(plain_assemblies(found), paste(
       "Groups, the surest first. The p value is the probability that independent units give",
       "any group that stands out as much.", if (has_stability(found)) sprintf(
@@ -217,7 +214,13 @@ condition_pictured <- function(made, by) {
                       signif(counts$seconds, 4), counts$count, signif(counts$rate, 3))
   names(table) <- c("Assembly", "Condition", "Trials", "Seconds", "Activations", "Per minute")
   list(
-    tag("h3", "In the trials"), paragraph(condition_words(made, by)),
+    tag("h3", "In the trials"),
+    paragraph(
+      sprintf("This is when groups are active over the time of the trials, %s.",
+              if (is.null(by)) "all trials together" else
+                sprintf("by the column `%s` of the trials", by)),
+      "No difference in this was tested."
+    ),
     html_table(if (is.null(by)) table[-2L] else table, "Activations in trials."),
     if (!is.null(by)) html_figure(
       ggplot2::autoplot(utils::head(made$assemblies, 6L), type = "condition", by = by),
@@ -234,7 +237,7 @@ condition_pictured <- function(made, by) {
 
 # ---- Joint rates ---------------------------------------------------------------------
 
-pairs_section <- function(made, tested) {
+pairs_section <- function(tested) {
   if (!is.list(tested) || nrow(tested$pairs) == 0L) return(list(paragraph(pair_words(tested))))
   n <- nrow(tested$pairs)
   first <- utils::head(tested$pairs, 9L)

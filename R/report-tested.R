@@ -87,10 +87,7 @@ tested_conditions <- function(made) {
 }
 
 tested_pairs <- function(pairs) {
-  if (!is.list(pairs)) {
-    return(list(question = pair_question, looked_at = "nothing", settings = "none",
-                chance = "none", result = pair_words(pairs)))
-  }
+  if (!is.list(pairs)) return(not_asked(pair_question, pair_words(pairs)))
   list(question = pair_question,
        looked_at = sprintf("%s, %s; %s in each direction; windows of %s",
                            counted(pairs$units, "unit"), counted(pairs$all, "pair"),
@@ -116,9 +113,9 @@ not_tested <- function(made, connections, pairs, causes) {
   left <- setdiff(names(check_subjects), c(
     made$check$looked_for, if (is.null(attr(made$recording, "trials"))) "trials"))
   x <- made$recording
-  silent <- sum(tabulate(as.integer(x$unit), nlevels(x$unit)) == 0L)
-  untested <- if (is.list(pairs)) sum(tabulate(as.integer(x$unit),
-                                               nlevels(x$unit)) > 0L) - pairs$units
+  spikes <- tabulate(as.integer(x$unit), nlevels(x$unit))
+  silent <- sum(spikes == 0L)
+  untested <- if (is.list(pairs)) sum(spikes > 0L) - pairs$units
   c(if (length(left)) sprintf("Checks that this recording is too short or too coarse for: %s.",
                               check_list(left)), bursts_left_out(made$assemblies),
     searched_words(made),

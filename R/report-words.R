@@ -166,14 +166,6 @@ group_p_text <- function(p, n) {
   sub("^at most", "\u2264", sub("^= ", "", search_p_text(p, n)))
 }
 
-condition_words <- function(made, by) {
-  counts <- made$activations
-  if (is.null(counts)) return(NULL)
-  c(if (is.null(by)) "This is when groups are active over the time of the trials, all trials together." else
-    sprintf("This is when groups are active over the time of the trials, by the column `%s` of the trials.", by),
-    "No difference in this was tested.")
-}
-
 # ---- Joint rates ---------------------------------------------------------------------
 
 #' @param tested What `test_pairs()` gave: a list, or why there is none.
@@ -222,8 +214,7 @@ pair_table <- function(pairs, n, kinds) {
                     duration_text(pairs$width), pairs$peak, pairs$count, pairs$expected,
                     vapply(pairs$p, group_p_text, "", n = (n + 1) / kinds - 1))
   names(out) <- c("First unit", "Second unit", "Lag of the second", "Within", "Peak",
-                  "Pairs of spikes",
-                  "Expected", "p")
+                  "Pairs of spikes", "Expected", "p")
   out
 }
 

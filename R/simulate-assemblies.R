@@ -125,11 +125,8 @@ simulate_assemblies <- function(duration = 1200, units = 50,
                   last_tick, key)
   })
   planted <- lapply(seq_len(n), \(k) plant_assembly(planned[[k]], k, last_tick, key))
-  spikes <- rbind(
-    no_planted_spikes(),
-    do.call(rbind, lapply(planted, `[[`, "spikes")),
-    background_spikes(unit$rate, intervals, nuisances, duration, resolution, key)
-  )
+  spikes <- rbind(do.call(rbind, lapply(planted, `[[`, "spikes")),
+                  background_spikes(unit$rate, intervals, nuisances, duration, resolution, key))
   spikes <- record_spikes(spikes, unit$electrode, nuisances, resolution, key)
   seen <- spikes[spikes$recorded, ]
   seen <- seen[order(seen$tick, seen$seen), ]

@@ -48,7 +48,7 @@ spread_rates <- function(rate, spread, key) {
 #'
 #' Intervals have mean 1 on a time of each unit's own, which runs as fast as its rate is high:
 #' this keeps how irregular they are when rates change.
-#' @return Data frame as no_planted_spikes() has it.
+#' @return Data frame as plant_assembly() has it, with NA for the assembly and the activation.
 #' @noRd
 background_spikes <- function(rate, intervals, nuisances, duration, resolution, key) {
   course <- rate_course(nuisances, duration, key)

@@ -115,14 +115,11 @@ plan_assembly <- function(one, k, members, count, participation, resolution, las
   } else {
     check_member_lags(one$lags, n, arg("lags"), resolution)
   }
-  width <- if (is.null(one$width)) kind$width else one$width
-  width <- round_to_ticks(check_number(width, arg("width"), min = 0, max = 1e9), resolution)
-  if (!is.null(one$count)) count <- check_count(one$count, arg("count"), max = 1e7)
-  if (!is.null(one$participation)) {
-    participation <- check_probability(one$participation, arg("participation"))
-  }
-  spikes <- if (is.null(one$spikes)) kind$spikes else one$spikes
-  spikes <- check_number(spikes, arg("spikes"), min = 1, max = 1e4)
+  width <- check_number(one$width %||% kind$width, arg("width"), min = 0, max = 1e9)
+  width <- round_to_ticks(width, resolution)
+  count <- check_count(one$count %||% count, arg("count"), max = 1e7)
+  participation <- check_probability(one$participation %||% participation, arg("participation"))
+  spikes <- check_number(one$spikes %||% kind$spikes, arg("spikes"), min = 1, max = 1e4)
   span <- lags[[n]] + width
   most <- floor((last_tick - span) / (2 * span + 1)) + 1
   refuse_if(span > last_tick || count > most, if (is.null(one$count)) "count" else arg("count"),
@@ -143,17 +140,13 @@ check_member_lags <- function(lags, n, arg, resolution) {
 #' When assembly `k` is activated, who takes part, and their spikes
 #'
 #' @return List: `activations` (data frame `assembly`, `activation`, `tick`), `took_part`
-#'   (numbers of units, for each activation) and `spikes` (as no_planted_spikes() has them).
+#'   (numbers of units, for each activation) and `spikes` (data frame `unit`, `tick`,
+#'   `assembly`, `activation`).
 #' @noRd
 plant_assembly <- function(plan, k, last_tick, key) {
   n <- plan$count
   size <- length(plan$members)
-  # Sorted uniform draws on what the distances leave are the positions of activations that
-  # keep their distance.
-  apart <- 2 * plan$span + 1
-  free <- last_tick - plan$span - (n - 1) * apart
-  begin <- floor(sort(random_uniform(n, key, sim_stream(44, k))) * (free + 1)) +
-    (seq_len(n) - 1) * apart
+  begin <- spaced_ticks(n, last_tick - plan$span, 2 * plan$span + 1, key, sim_stream(44, k))
   takes_part <- matrix(random_uniform(n * size, key, sim_stream(45, k)) < plan$participation, n)
   spikes <- takes_part * more_spikes(n * size, plan$spikes, key, k)
   cell <- rep(seq_along(spikes), spikes)
@@ -175,8 +168,4 @@ plant_assembly <- function(plan, k, last_tick, key) {
 more_spikes <- function(n, mean, key, k) {
   if (mean == 1) return(rep(1, n))
   1 + stats::qpois(random_uniform(n, key, sim_stream(46, k)), mean - 1)
-}
-
-no_planted_spikes <- function() {
-  data.frame(unit = integer(), tick = numeric(), assembly = integer(), activation = integer())
 }

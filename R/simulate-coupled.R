@@ -88,9 +88,7 @@ most_delay <- 10000
 #' The strengths of links as a matrix of doubles with the names of the series
 #' @noRd
 check_wiring <- function(wiring) {
-  fault <- if (!is_plain_numeric(wiring) || !is.matrix(wiring) ||
-                 nrow(wiring) != ncol(wiring) || nrow(wiring) == 0L ||
-                 nrow(wiring) > most_series) {
+  fault <- if (!is_square(wiring) || nrow(wiring) > most_series) {
     describe(wiring)
   } else if (!all(is.finite(wiring)) || any(wiring < 0)) {
     "one with a missing, infinite or negative strength"
@@ -110,6 +108,12 @@ check_wiring <- function(wiring) {
             "such that each series has a name of its own",
             "one in which series have the same name, or none")
   matrix(as.double(wiring), nrow(wiring), dimnames = list(names, names))
+}
+
+#' Whether a value is a square matrix of numbers
+#' @noRd
+is_square <- function(x) {
+  is_plain_numeric(x) && is.matrix(x) && nrow(x) == ncol(x) && nrow(x) > 0L
 }
 
 #' The steps of each link as a matrix, 0 where there is no link

@@ -119,11 +119,9 @@ simulate_culture <- function(duration = 3600, channels = 60, background_rate = 0
   burst_time <- onset[burst$part] +
     bursts$duration[of_burst[burst$part]] * (1 - sqrt(1 - burst$within))
 
-  links <- if (length(chains) > 0L) chain_links(chains, delays, resolution) else no_links()
+  links <- chain_links(chains, delays, resolution)
   heads <- lapply(seq_along(chains), \(k) {
-    time <- unit_arrivals(duration * activation_rate[[k]], key, sim_stream(20, k)) /
-      activation_rate[[k]]
-    data.frame(tick = round_to_ticks(time, resolution), position = rep(1L, length(time)))
+    chain_heads(duration, activation_rate[[k]], resolution, key, sim_stream(20, k))
   })
   planted <- plant_chains(chains, links, heads, probability, last_tick, units, key, 21)
 
@@ -161,8 +159,7 @@ burst_times <- function(duration, burst_rate, burst_duration, key) {
 check_range <- function(x, arg, max) {
   ok <- is_plain_numeric(x) && length(x) == 2L && all(is.finite(x)) && x[[1L]] >= 0 &&
     x[[1L]] <= x[[2L]] && x[[2L]] <= max
-  refuse_if(!ok, arg,
-            paste0("two numbers in increasing order, from 0", paste(" to", commas(max))),
+  refuse_if(!ok, arg, paste("two numbers in increasing order, from 0 to", commas(max)),
             describe(x))
   as.double(x)
 }

@@ -167,8 +167,7 @@ adaptation_time <- 0.15
 #' A matrix of strengths that a network may have
 #' @noRd
 check_strengths <- function(wiring) {
-  fault <- if (!is_plain_numeric(wiring) || !is.matrix(wiring) ||
-                 nrow(wiring) != ncol(wiring) || nrow(wiring) == 0L) {
+  fault <- if (!is_square(wiring)) {
     describe(wiring)
   } else if (!all(is.finite(wiring)) || any(abs(wiring) > 10)) {
     "one with a strength that is missing or beyond 10"

@@ -78,11 +78,7 @@ simulate_patterns <- function(duration = 60, units = 20, rate = 5,
     p <- patterns[[k]]
     n <- p$count
     size <- length(p$units)
-    # Sorted uniform draws on what is left once every occurrence but the last has taken
-    # its length are exactly the positions of occurrences that keep their distance.
-    free <- last_tick - p$span - (n - 1) * (p$span + gap_ticks + 1)
-    start <- floor(sort(random_uniform(n, key, sim_stream(31, k))) * (free + 1)) +
-      (seq_len(n) - 1) * (p$span + gap_ticks + 1)
+    start <- spaced_ticks(n, last_tick - p$span, p$span + gap_ticks + 1, key, sim_stream(31, k))
     shift <- if (jitter > 0) {
       round_to_ticks((2 * random_uniform(n * size, key, sim_stream(32, k)) - 1) * jitter,
                      resolution)

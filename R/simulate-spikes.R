@@ -69,6 +69,10 @@ run_chain <- function(heads, nodes, low, high, probability, last_tick, key, stre
 #' Each chain's links as one data frame, in seconds and in ticks
 #' @noRd
 chain_links <- function(chains, delays, resolution) {
+  if (length(chains) == 0L) {
+    return(data.frame(chain = character(), from = character(), to = character(), low = numeric(),
+                      high = numeric(), low_ticks = numeric(), high_ticks = numeric()))
+  }
   ticks <- matrix(seconds_to_ticks(as.vector(delays), resolution, "delays"), ncol = 2L)
   links <- lapply(seq_along(chains), \(k) {
     units <- chains[[k]]
@@ -194,7 +198,18 @@ chain_truth <- function(links, planted, probability, resolution, key, ...) {
   list(links = links, spikes = spikes, ..., key = key)
 }
 
-no_links <- function() {
-  data.frame(chain = character(), from = character(), to = character(), low = numeric(),
-             high = numeric(), low_ticks = numeric(), high_ticks = numeric())
+#' Activations of a chain by a Poisson process, from its first unit on
+#' @noRd
+chain_heads <- function(duration, rate, resolution, key, stream) {
+  time <- unit_arrivals(duration * rate, key, stream) / rate
+  data.frame(tick = round_to_ticks(time, resolution), position = rep(1L, length(time)))
+}
+
+#' Random ticks from 0 to `last`, in order and at least `apart` from each other
+#'
+#' Sorted uniform draws on the ticks that the distances leave are exactly such places.
+#' @noRd
+spaced_ticks <- function(n, last, apart, key, stream) {
+  free <- last - (n - 1) * apart
+  floor(sort(random_uniform(n, key, stream)) * (free + 1)) + (seq_len(n) - 1) * apart
 }

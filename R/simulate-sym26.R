@@ -89,12 +89,9 @@ simulate_sym26 <- function(duration = 60, rate = 20,
     round_to_ticks(time[keep], resolution)
   })
 
-  links <- if (length(chains) > 0L) chain_links(chains, delays, resolution) else no_links()
+  links <- chain_links(chains, delays, resolution)
   heads <- lapply(seq_along(chains), \(k) {
-    time <- unit_arrivals(duration * activation_rate[[k]], key, sim_stream(4, k)) /
-      activation_rate[[k]]
-    heads <- data.frame(tick = round_to_ticks(time, resolution),
-                        position = rep(1L, length(time)))
+    heads <- chain_heads(duration, activation_rate[[k]], resolution, key, sim_stream(4, k))
     if (spontaneous) {
       member <- match(chains[[k]], LETTERS)
       for (position in seq_len(length(member) - 1L)) {

@@ -78,7 +78,7 @@ move_on <- function(object, slid) {
   found <- .Call(
     r_stream_update, state$pointer, block, max(slid$cut, -2^53), state$spelling, before,
     list(min_count = min(min_count, .Machine$integer.max), follow = object$followed$most,
-         max_memory = arguments[["max_memory"]] %||% formals(mine_episodes)$max_memory)
+         max_memory = stream_memory(object))
   )
   if (is_short_of_memory(found)) return(NULL)
   found <- finish_status(found, "mining the window",
@@ -221,10 +221,9 @@ open_counting <- function(object, x, tick) {
   units <- nlevels(.subset2(x, "unit"))
   max_size <- min(arguments[["max_size"]] %||% Inf, .Machine$integer.max)
   pointer <- .Call(r_stream_open, ticks, list(
-    units = units,
-    max_size = max_size, distinct_units = as.integer(about_of(object)$distinct_units),
-    events = length(tick), occupancy = occupancy(tick, ticks),
-    max_memory = arguments[["max_memory"]] %||% formals(mine_episodes)$max_memory
+    units = units, max_size = max_size,
+    distinct_units = as.integer(about_of(object)$distinct_units), events = length(tick),
+    occupancy = occupancy(tick, ticks), max_memory = stream_memory(object)
   ), if (identical(arguments[["device"]], "gpu")) {
     gpu_request("window", check_gpus(arguments[["gpus"]], "gpu"))
   })

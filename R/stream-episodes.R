@@ -235,8 +235,7 @@ update.episode_stream <- function(object, new_spikes = NULL, now = NULL, ...) {
   # Of a plain list, elements are taken without methods.
   x <- unclass(object)
   block <- read_block(x, new_spikes, now)
-  slid <- slide_kept_window(x, block) %||%
-    slide_window(x, block)
+  slid <- slide_kept_window(x, block) %||% slide_window(x, block)
   counted <- count_window(x, slid)
 
   since <- if (is.null(x$now)) block$start else x$now

@@ -213,9 +213,7 @@ feed_file <- function(stream, file, every = 0.5, slack = 0, wait = 1,
   if (!file.exists(file)) say_feed("There is no {.file {file}} yet; waiting for it.")
   feed$reading <- reading
   feed$file <- file
-  feed$source <- if (is_h5(file)) h5_source(file, reading) else {
-    growing_file(file)
-  }
+  feed$source <- if (is_h5(file)) h5_source(file, reading) else growing_file(file)
   feed
 }
 
@@ -268,15 +266,13 @@ check_reading <- function(reading) {
 
 #' A feed without a source: what is pending, how far time has come, what was counted
 #' @noRd
-new_feed <- function(stream, every, slack, wait, name, call = rlang::caller_env()) {
+new_feed <- function(stream, every, slack, wait, name) {
   refuse_if(!inherits(stream, "episode_stream"), "stream",
             "a stream, as `episode_stream()` sets it up", describe(stream))
   check_stream(stream, "stream")
   resolution <- stream$resolution
-  every <- check_number(every, above = 0)
-  every <- seconds_to_ticks(every, resolution, "every")
-  slack <- check_number(slack, min = 0)
-  slack <- seconds_to_ticks(slack, resolution, "slack")
+  every <- seconds_to_ticks(check_number(every, above = 0), resolution, "every")
+  slack <- seconds_to_ticks(check_number(slack, min = 0), resolution, "slack")
   if (every < 1 || every > stream$window) {
     window <- exact(ticks_to_seconds(stream$window, resolution))
     abort_arg("every", paste("at least one tick, and at most the window of the stream,",

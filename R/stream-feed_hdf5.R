@@ -84,16 +84,10 @@ h5_rows_after <- function(file, time, unit, at, last) {
   fail <- function(what, hint = NULL) abort_file(file, what, hint, call = NULL)
   # To look for damage takes longer the longer the file is, and is done at the first look.
   known <- at > 0
-  h5 <- open_h5(file, "r", call = NULL)
+  h5 <- open_h5(file, "r")
   on.exit(close_read(h5))
   length_of <- function(path) {
-    # The library takes a group that is not there yet for damage.
-    groups <- strsplit(sub("^/", "", path), "/", fixed = TRUE)[[1L]]
-    for (k in seq_along(groups)) {
-      if (!h5_has(h5, paste(groups[seq_len(k)], collapse = "/"), fail)) {
-        fail(sprintf("it has no `%s`", path))
-      }
-    }
+    if (!h5_has_path(h5, path, fail)) fail(sprintf("it has no `%s`", path))
     h5_use(h5, path, fail, \(set) {
       if (!inherits(set, "H5D")) fail(sprintf("`%s` is no data set", path))
       prod(h5_extent(set, path, fail))

@@ -37,7 +37,7 @@ socket_layout <- function(time_unit, sampling_rate) {
 #' @return The layout, or `NULL` while the lines that are there do not show it yet.
 #' @noRd
 file_layout <- function(file, bytes, reading, sure) {
-  bom <- starts_with_mark(bytes)
+  bom <- begin_with_mark(bytes)
   if (bom) bytes <- bytes[-(1:3)]
   check_text(file, bytes)
   lines <- bytes_to_lines(bytes)
@@ -96,16 +96,12 @@ alike_rows <- function(rows, reading) {
   alike
 }
 
-#' Whether text begins with the byte order mark of UTF-8
-#' @noRd
-starts_with_mark <- function(bytes) identical(bytes[1:3], as.raw(c(0xef, 0xbb, 0xbf)))
-
 #' Place of the last LF, 0 without one
 #' @noRd
 last_lf <- function(bytes) max(0L, which(bytes == as.raw(10)))
 
 check_text <- function(file, bytes) {
-  starts <- \(...) identical(bytes[seq_along(c(...))], as.raw(c(...)))
+  starts <- \(...) begin_with(bytes, ...)
   refuse_file_if(starts(0x1f, 0x8b) || starts(0x42, 0x5a, 0x68) || starts(0xfd, 0x37, 0x7a), file,
                  "it is compressed, and cannot be read while it grows",
                  "Let the program that records write a plain table.")

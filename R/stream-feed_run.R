@@ -79,20 +79,17 @@ can_draw <- function(stream) {
 
 #' Error unless a feed is one, and open
 #' @noRd
-check_feed <- function(feed, arg = rlang::caller_arg(feed), call = rlang::caller_env()) {
+check_feed <- function(feed, arg = rlang::caller_arg(feed)) {
   refuse_if(!inherits(feed, "stream_feed") || !is.environment(feed), arg,
-            "a feed, as `feed_file()` and `feed_socket()` make it", describe(feed), call = call)
-  check_stream(feed$stream, paste0(arg, "$stream"), call)
+            "a feed, as `feed_file()` and `feed_socket()` make it", describe(feed))
+  check_stream(feed$stream, paste0(arg, "$stream"))
   refuse_if(feed$closed, arg, "a feed that is open", "one that was closed",
-            "Make another one with `feed$stream`, which is the stream as it was left.",
-            call = call)
+            "Make another one with `feed$stream`, which is the stream as it was left.")
 }
 
-check_on_update <- function(on_update, call = rlang::caller_env()) {
-  if (!is.null(on_update) && !is.function(on_update)) {
-    abort_arg("on_update", "a function of one argument, the stream, or NULL",
-              describe(on_update), call = call)
-  }
+check_on_update <- function(on_update) {
+  refuse_if(!is.null(on_update) && !is.function(on_update), "on_update",
+            "a function of one argument, the stream, or NULL", describe(on_update))
 }
 
 # ---- A step --------------------------------------------------------------------------
@@ -114,15 +111,10 @@ feed_step <- function(feed, on_update = NULL, until = Inf) {
   put(feed, pace(feed, taken))
   tell(feed)
   if (identical(updates, FALSE)) return(FALSE)
-  if (!is.null(feed$stopped) && is.null(next_end(feed, all))) abort_feed(feed$stopped)
+  if (!is.null(feed$stopped) && is.null(next_end(feed, all))) {
+    abort_about("feed", "This feed cannot go on.", escape_braces(feed$stopped), call = NULL)
+  }
   taken + updates
-}
-
-#' The error that no further row of a feed can be counted
-#' @noRd
-abort_feed <- function(stopped) {
-  cli::cli_abort(c("This feed cannot go on.", escape_braces(stopped)),
-                 class = c("synfire_error_feed", "synfire_error"), call = NULL)
 }
 
 #' Whether nothing has come for so long that nothing is awaited
@@ -158,7 +150,7 @@ take_lines <- function(feed, origin, sure = is_quiet(feed) || origin$over) {
     origin$layout <- file_layout(feed$file, bytes, feed$reading, sure)
     if (is.null(origin$layout)) return()
   }
-  if (origin$line == 0 && starts_with_mark(bytes)) bytes <- bytes[-(1:3)]
+  if (origin$line == 0 && begin_with_mark(bytes)) bytes <- bytes[-(1:3)]
   rows <- rows_of_lines(bytes, origin$layout, origin$line, feed$stream$resolution)
   broken <- rows$broken
   no_table <- find_no_table(origin, rows)
@@ -333,8 +325,7 @@ print.stream_feed <- function(x, ...) {
 
 #' Seconds by the clock, from 0, or Inf
 #' @noRd
-check_seconds <- function(x, arg = rlang::caller_arg(x), call = rlang::caller_env()) {
-  ok <- is_plain_numeric(x) && length(x) == 1L && !is.na(x) && x >= 0
-  if (!ok) abort_arg(arg, "a number of seconds, from 0, or Inf", describe(x), call = call)
+check_seconds <- function(x, arg = rlang::caller_arg(x)) {
+  refuse_if(!is_number(x) || x < 0, arg, "a number of seconds, from 0, or Inf", describe(x))
   as.double(x)
 }

@@ -40,6 +40,7 @@ tell_slow <- function(feed) {
 feed_words <- function(feed, kind) {
   n <- feed$counts[[kind]]
   spikes <- counted(n, "spike")
+  are <- if (n == 1) "is" else "are"
   seconds <- \(ticks) exact(ticks_to_seconds(ticks, feed$stream$resolution))
   text <- switch(
     kind,
@@ -47,22 +48,20 @@ feed_words <- function(feed, kind) {
       "%s so far came after the block had been counted, and %s counted all the same.",
       "A larger `slack` waits for such spikes. If the clock of the recording has begun anew,",
       "set up a new stream."
-    ), spikes, if (n == 1) "is" else "are"),
+    ), spikes, are),
     repeated = sprintf("%s so far came again, and count%s once.", spikes,
                        if (n == 1) "s" else ""),
     too_late = sprintf(paste(
       "%s so far came too late and %s left out, the last at %s s: the stream has reached",
       "%s s, and its window does not reach back to there. If the clock of the recording",
       "has begun anew, set up a new stream."
-    ), spikes, if (n == 1) "is" else "are", seconds(feed$too_late_at),
-    seconds(feed$stream$now)),
+    ), spikes, are, seconds(feed$too_late_at), seconds(feed$stream$now)),
     stray = sprintf(paste(
       "%s so far %s left out, more than a window ahead of the rows before and after:",
       "lines that run into one another may read like that."
-    ), counted(n, "row"), if (n == 1) "is" else "are"),
+    ), counted(n, "row"), are),
     broken = sprintf("%s so far %s no spike%s and left out: line %s of %s, %s (%s).",
-                     counted(n, "line"), if (n == 1) "is" else "are",
-                     if (n == 1) "" else "s",
+                     counted(n, "line"), are, if (n == 1) "" else "s",
                      commas(feed$broken_first$line), feed$broken_first$name,
                      quoted_line(feed$broken_first$text), feed$broken_first$why)
   )

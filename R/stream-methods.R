@@ -135,8 +135,7 @@ stream_part <- function(x, name) {
   part <- .subset2(x, name)
   switch(name, episodes = shown_table(part, .subset2(x, "counting")$state),
          changes = if (is.data.frame(part)) part else changes_of(x),
-         history = if (is.double(part)) history_frame(part) else part,
-         slowest = if (is.double(part)) history_frame(part) else part,
+         history = , slowest = if (is.double(part)) history_frame(part) else part,
          followed = shown_followed(x), part)
 }
 

@@ -184,7 +184,7 @@ note <- function(notes, name, old, row, most) {
 
 #' Error unless a stream has its parts: the class stays when one is changed by hand
 #' @noRd
-check_stream <- function(x, arg = rlang::caller_arg(x), call = user_frame()) {
+check_stream <- function(x, arg = rlang::caller_arg(x)) {
   parts <- if (is.list(x)) unclass(x)
   number <- \(v) is_number(v) && is.finite(v)
   frame <- \(v) is.data.frame(v) || is_view(v)
@@ -194,7 +194,7 @@ check_stream <- function(x, arg = rlang::caller_arg(x), call = user_frame()) {
     number(parts$window) && number(parts$resolution) && number(parts$updates) &&
     number(parts$recorded) && number(parts$seconds) && number(parts$keep)
   refuse_if(!sound, arg, "a stream as `episode_stream()` and `update()` make it",
-            "one that was changed", "Set it up again with `episode_stream()`.", call = call)
+            "one that was changed", "Set it up again with `episode_stream()`.")
 }
 
 #' Mining with the arguments of a stream, without the spikes in the call that is kept
