@@ -39,8 +39,7 @@ is_number <- function(x) is_plain_numeric(x) && length(x) == 1L && !is.na(x)
 #' @noRd
 check_number <- function(x, arg = rlang::caller_arg(x), min = -Inf, max = Inf,
                          above = -Inf, call = user_frame()) {
-  ok <- is_plain_numeric(x) && length(x) == 1L && is.finite(x) && x >= min && x <= max &&
-    x > above
+  ok <- is_number(x) && is.finite(x) && x >= min && x <= max && x > above
   if (!ok) abort_arg(arg, paste0("a finite number", bounds_text(min, max, above)),
                      describe(x), call = call)
   as.double(x)
@@ -50,7 +49,7 @@ check_number <- function(x, arg = rlang::caller_arg(x), min = -Inf, max = Inf,
 #' @noRd
 check_count <- function(x, arg = rlang::caller_arg(x), min = 1, max = Inf,
                         infinite = FALSE, call = user_frame()) {
-  ok <- is_plain_numeric(x) && length(x) == 1L && !is.na(x) && x >= min && x <= max &&
+  ok <- is_number(x) && x >= min && x <= max &&
     (is.finite(x) && x == round(x) || infinite && x == Inf)
   if (!ok) abort_arg(arg, paste0("a whole number", bounds_text(min, max), if (infinite) ", or Inf"),
                      describe(x), call = call)
@@ -250,8 +249,8 @@ check_min_count <- function(min_count, min_support, events) {
             if (is.null(min_count)) "missing, and so is `min_support`" else
               "given together with `min_support`")
   if (!is.null(min_count)) return(check_count(min_count, "min_count"))
-  refuse_if(is_plain_numeric(min_support) && length(min_support) == 1L && isTRUE(min_support > 1),
-            "min_support", "a share, above 0 and at most 1", describe(min_support),
+  refuse_if(is_number(min_support) && min_support > 1, "min_support",
+            "a share, above 0 and at most 1", describe(min_support),
             "Give a number of them as `min_count`.")
   min_support <- check_number(min_support, "min_support", max = 1, above = 0)
   least_count(min_support, events)
