@@ -122,7 +122,7 @@ mean_and_se <- function(v) {
 draw_participation <- function(x, rows, most = 400L) {
   labels <- assembly_names(x, rows)
   cells <- panels_of(rows, labels, \(row, k) {
-    which <- some_activations(x, row, most)
+    which <- even_steps(x$count[[row]], most)
     spikes <- x$spikes[[row]][which, , drop = FALSE]
     name <- sprintf("%s (%d %%)", short_names(x$units[[row]]),
                     round(100 * x$participation[[row]]))

@@ -278,7 +278,7 @@ dot_display <- function(x, pattern, found, most) {
   bin <- round_to_ticks(attr(pattern, "bin_size", exact = TRUE), resolution)
   spikes <- pattern_table(pattern)
   units <- unique(spikes$unit)
-  kept <- unique(round(seq(1, nrow(found), length.out = min(nrow(found), most))))
+  kept <- even_steps(nrow(found), most)
   opens <- round_to_ticks(found$time[kept], resolution)
   last <- opens + attr(pattern, "window_bins", exact = TRUE) * bin - 1
   trials <- trial_ticks(x)
