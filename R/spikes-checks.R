@@ -2,9 +2,7 @@
 
 #' The length of a tick: at least a picosecond, so that a millisecond is fewer than 2^31 ticks
 #' @noRd
-check_resolution <- function(resolution, call = user_frame()) {
-  check_number(resolution, "resolution", min = 1e-12, call = call)
-}
+check_resolution <- function(resolution) check_number(resolution, "resolution", min = 1e-12)
 
 check_time_type <- function(time, arg = "time") {
   # A class may carry another unit (difftime) or another meaning (integer64).

@@ -51,17 +51,15 @@ round_to_ticks <- function(time, resolution, per_second = 1) {
 #' @return Whole doubles. Error unless each is a whole number of ticks to within 1e-9
 #'   relative, and below 2^53 in size.
 #' @noRd
-seconds_to_ticks <- function(value, resolution, arg = rlang::caller_arg(value),
-                             call = user_frame()) {
+seconds_to_ticks <- function(value, resolution, arg = rlang::caller_arg(value)) {
   refuse_if(!is.numeric(value) || is.object(value) || !all(is.finite(value)), arg,
-            "finite and in seconds", describe(value), call = call)
+            "finite and in seconds", describe(value))
   raw <- raw_ticks(value, resolution)
   ticks <- round(raw)
   size <- abs(ticks)
   refuse_if(any(size >= 2^53), arg, "within 2^53 ticks of zero",
             sprintf("%s s, with ticks of %s s", exact(value[size >= 2^53][[1L]]),
-                    exact(resolution)), "Give seconds, or use a coarser `resolution`.",
-            call = call)
+                    exact(resolution)), "Give seconds, or use a coarser `resolution`.")
   # A relative bound alone would let half a tick pass beyond 5e8 ticks. What rounding
   # of the double itself can do is always forgiven.
   slack <- pmin(1e-9 * pmax(1, size), 1e-3)
@@ -70,7 +68,7 @@ seconds_to_ticks <- function(value, resolution, arg = rlang::caller_arg(value),
     first <- which(off)[[1L]]
     abort_arg(arg, sprintf("a whole number of ticks of %s s", exact(resolution)),
               sprintf("%s s, which is %s ticks", exact(value[[first]]), exact(raw[[first]])),
-              "Round it, or make the spike trains with a finer `resolution`.", call = call)
+              "Round it, or make the spike trains with a finer `resolution`.")
   }
   ticks + 0  # turns -0 into 0
 }

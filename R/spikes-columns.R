@@ -4,17 +4,16 @@
 #'
 #' @return `time` (number), `unit` (numbers), `said` (unit of time or NA).
 #' @noRd
-find_columns <- function(names, time_column = NULL, unit_column = NULL,
-                         fail = NULL, call = user_frame()) {
+find_columns <- function(names, time_column = NULL, unit_column = NULL, fail = NULL) {
   fail <- fail %||% \(what, hint) {
     abort_arg("x", "a table with a column of times and one of units",
-              paste("one where", what), hint, call = call)
+              paste("one where", what), hint)
   }
   parsed <- parse_column_name(names)
   listed <- if (length(names)) some(encodeString(names, quote = "\""), 12L) else "none"
 
   time <- if (!is.null(time_column)) {
-    pick_column(time_column, names, "time_column", FALSE, call)
+    pick_column(time_column, names, "time_column", FALSE)
   } else {
     found_time <- which(parsed$bare %in% time_names)
     # A plain name goes before a decorated one, such as `time` before `t`.
@@ -30,7 +29,7 @@ find_columns <- function(names, time_column = NULL, unit_column = NULL,
     found_time
   }
   unit <- if (!is.null(unit_column)) {
-    pick_column(unit_column, names, "unit_column", TRUE, call)
+    pick_column(unit_column, names, "unit_column", TRUE)
   } else {
     found_unit <- setdiff(which(grepl(unit_name_pattern, parsed$bare)), time)
     if (length(found_unit) == 0L) {
@@ -44,8 +43,7 @@ find_columns <- function(names, time_column = NULL, unit_column = NULL,
     }
     found_unit
   }
-  refuse_if(time %in% unit, "unit_column", "another column than `time_column`", "the same",
-            call = call)
+  refuse_if(time %in% unit, "unit_column", "another column than `time_column`", "the same")
   list(time = time, unit = unit, said = parsed$said[[time]])
 }
 
@@ -55,13 +53,13 @@ find_columns <- function(names, time_column = NULL, unit_column = NULL,
 #' @return `trial`, numbers of columns, none where nothing says that there are trials;
 #'   `doubt`, numbers of those whose values `file_trial()` must look at.
 #' @noRd
-find_trial <- function(names, trial_column, used, call = user_frame()) {
+find_trial <- function(names, trial_column, used) {
   none <- \(at = integer()) list(trial = at, doubt = integer())
   if (length(trial_column) == 1L && is.atomic(trial_column) && is.na(trial_column)) return(none())
   if (!is.null(trial_column)) {
-    at <- pick_column(trial_column, names, "trial_column", TRUE, call)
+    at <- pick_column(trial_column, names, "trial_column", TRUE)
     refuse_if(any(at %in% used), "trial_column", "another column than those of times and units",
-              "the same", call = call)
+              "the same")
     return(none(at))
   }
   bare <- parse_column_name(names)$bare
@@ -87,12 +85,12 @@ join_units <- function(parts) {
 
 #' Number of `time_unit` in a second
 #' @noRd
-units_per_second <- function(time_unit, sampling_rate, call = user_frame()) {
+units_per_second <- function(time_unit, sampling_rate) {
   refuse_if(time_unit == "samples" && is.null(sampling_rate), "sampling_rate",
-            "given, in Hz, for times in samples", "NULL", call = call)
+            "given, in Hz, for times in samples", "NULL")
   refuse_if(time_unit != "samples" && !is.null(sampling_rate), "sampling_rate",
             "left out unless times are in samples", sprintf("given with times in %s", time_unit),
-            "Say `time_unit = \"samples\"`.", call = call)
+            "Say `time_unit = \"samples\"`.")
   switch(time_unit, s = 1, ms = 1e3, us = 1e6, samples = sampling_rate)
 }
 
@@ -122,17 +120,15 @@ parse_column_name <- function(name) {
   list(bare = gsub("[^[:alnum:]]", "", bare), said = said)
 }
 
-pick_column <- function(column, names, arg, several, call = user_frame()) {
+pick_column <- function(column, names, arg, several) {
   check_column(column, arg, several)
-  at <- if (is.character(column)) match(column, names) else {
-    match(column, seq_along(names))
-  }
+  at <- match(column, if (is.character(column)) names else seq_along(names))
   refuse_if(anyNA(at), arg,
             sprintf("among the columns: %s", some(encodeString(names, quote = "\""), 12L)),
-            encodeString(as.character(column[is.na(at)][[1L]]), quote = "\""), call = call)
+            encodeString(as.character(column[is.na(at)][[1L]]), quote = "\""))
   if (anyDuplicated(at) || (is.character(column) && any(names[at] %in% names[duplicated(names)]))) {
     abort_arg(arg, "columns told apart by name", "the same name more than once",
-              "Give the number of the column.", call = call)
+              "Give the number of the column.")
   }
   at
 }
