@@ -90,6 +90,19 @@ check_choice <- function(x, choices = NULL, arg = rlang::caller_arg(x), call = u
   as.character(x)
 }
 
+#' A choice by itself, or a list of it and options by their names, as a list with all names
+#'
+#' @param main The name of the choice, which may be left out.
+#' @noRd
+check_with_options <- function(given, arg, main, options, must, hint) {
+  if (!is.list(given)) given <- list(given)
+  names <- names(given) %||% rep("", length(given))
+  names[names == ""] <- main
+  sound <- sum(names == main) == 1L && !anyDuplicated(names) && all(names %in% c(main, options))
+  refuse_if(!sound, arg, must, "another list", hint)
+  rlang::set_names(given, names)
+}
+
 #' Error unless every argument without a default was given, each by the name it has here
 #'
 #' To be called first by a function that users call.
