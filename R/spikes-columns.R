@@ -11,6 +11,14 @@ find_columns <- function(names, time_column = NULL, unit_column = NULL, fail = N
   }
   parsed <- parse_column_name(names)
   listed <- if (length(names)) some(encodeString(names, quote = "\""), 12L) else "none"
+  only <- \(found, what, hint) {
+    if (length(found) != 1L) {
+      fail(sprintf("%s a column of %s; columns: %s",
+                   if (length(found)) "more than one name fits" else "no name fits", what, listed),
+           hint)
+    }
+    found
+  }
 
   time <- if (!is.null(time_column)) {
     pick_column(time_column, names, "time_column", FALSE)
@@ -21,12 +29,7 @@ find_columns <- function(names, time_column = NULL, unit_column = NULL, fail = N
       exact_hit <- found_time[tolower(names[found_time]) == "time"]
       if (length(exact_hit) == 1L) found_time <- exact_hit
     }
-    if (length(found_time) != 1L) {
-      fail(sprintf("%s a column of times; columns: %s",
-                   if (length(found_time)) "more than one name fits" else "no name fits", listed),
-           "Say which one with `time_column`.")
-    }
-    found_time
+    only(found_time, "times", "Say which one with `time_column`.")
   }
   unit <- if (!is.null(unit_column)) {
     pick_column(unit_column, names, "unit_column", TRUE)
@@ -35,13 +38,8 @@ find_columns <- function(names, time_column = NULL, unit_column = NULL, fail = N
     if (length(found_unit) == 0L) {
       found_unit <- setdiff(which(parsed$bare %in% c("id", "ids", "label", "name")), time)
     }
-    if (length(found_unit) != 1L) {
-      fail(sprintf("%s a column of units; columns: %s",
-                   if (length(found_unit)) "more than one name fits" else "no name fits", listed),
-           paste("Say which one with `unit_column`;",
-                 "several, such as channel and unit, together name a unit."))
-    }
-    found_unit
+    only(found_unit, "units", paste("Say which one with `unit_column`;",
+                                    "several, such as channel and unit, together name a unit."))
   }
   refuse_if(time %in% unit, "unit_column", "another column than `time_column`", "the same")
   list(time = time, unit = unit, said = parsed$said[[time]])
