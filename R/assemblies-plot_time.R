@@ -3,7 +3,7 @@
 draw_activations <- function(x, rows, bins = 60) {
   labels <- assembly_label_levels(x, rows)
   recording <- attr(x, "recording", exact = TRUE)
-  bounds <- c(attr(recording, "start", exact = TRUE), attr(recording, "end", exact = TRUE))
+  bounds <- interval_seconds(recording)
   dots <- panels_of(rows, labels, \(row, k) data.frame(time = x$times[[row]]))
   whole <- is.null(attr(recording, "trials", exact = TRUE))
   chance <- data.frame(level = x$expected[rows] / bins, panel = factor(labels, labels))

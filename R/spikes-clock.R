@@ -86,11 +86,12 @@ train_ticks <- function(x) {
   round_to_ticks(.subset2(x, "time"), attr(x, "resolution", exact = TRUE))
 }
 
-#' First and last tick of the observation interval
+#' First and last second of the observation interval, and the same in ticks
 #' @noRd
+interval_seconds <- function(x) c(attr(x, "start", exact = TRUE), attr(x, "end", exact = TRUE))
+
 interval_ticks <- function(x) {
-  round_to_ticks(c(attr(x, "start", exact = TRUE), attr(x, "end", exact = TRUE)),
-                 attr(x, "resolution", exact = TRUE))
+  round_to_ticks(interval_seconds(x), attr(x, "resolution", exact = TRUE))
 }
 
 #' Length of each trial, or of the recording, in seconds
@@ -157,6 +158,13 @@ trains_of <- function(x, unit = as.integer(x$unit)) {
   # Names of units decide nothing: recordings that differ in these alone are the same.
   list(tick = ticks, unit = unit, trial = if (!is.null(trials)) trial_of(x, ticks, trials),
        units = nlevels(x$unit), start = start, stop = stop)
+}
+
+#' Spikes of each unit in trials, or all of them without trials
+#' @noRd
+tabulate_units <- function(trains) {
+  unit <- if (is.null(trains$trial)) trains$unit else trains$unit[!is.na(trains$trial)]
+  tabulate(unit, trains$units)
 }
 
 #' How many of these spikes are in trials, or all of them without trials

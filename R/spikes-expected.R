@@ -49,10 +49,8 @@ check_units_known <- function(units, recording, of) {
 #' Spikes of each unit within trials, per second; named by unit
 #' @noRd
 observed_rates <- function(x) {
-  unit <- .subset2(x, "unit")
-  inside <- !is.na(trial_of(x))
-  spikes <- tabulate(unit[inside], nlevels(unit))
-  rlang::set_names(spikes / max(sum(lengths_of_trials(x)), 1e-300), levels(unit))
+  rates <- spikes_in_trials(x) / max(sum(lengths_of_trials(x)), 1e-300)
+  rlang::set_names(rates, levels(.subset2(x, "unit")))
 }
 
 #' How often episodes or patterns would occur by chance

@@ -363,8 +363,7 @@ check_trains <- function(x, trains, method) {
   refuse_if(method == "trial_shift" && is.null(attr(x, "trials")), "x",
             "a recording with trials for `surrogate = \"trial_shift\"`", "one without",
             "Use \"train_shift\", or give `spike_trains()` its `trials`.")
-  inside <- if (is.null(trains$trial)) length(trains$tick) else sum(!is.na(trains$trial))
-  if (inside > 0L) return(invisible())
+  if (count_in_trials(trains) > 0L) return(invisible())
   if (nrow(x) == 0L) abort_arg("x", "a recording with spikes", "one without")
   abort_arg("x", "a recording with spikes in its trials",
             sprintf("one with %s spikes outside them", commas(nrow(x))))

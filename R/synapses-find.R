@@ -427,13 +427,6 @@ synapse_work <- function(trains, units, plan, place, threads, max_memory) {
        })
 }
 
-#' Spikes of each unit in trials, or all of them without trials
-#' @noRd
-tabulate_units <- function(trains) {
-  unit <- if (is.null(trains$trial)) trains$unit else trains$unit[!is.na(trains$trial)]
-  tabulate(unit, trains$units)
-}
-
 #' All pairs of n units, from 0, the first one being the earlier
 #' @noRd
 pairs_of <- function(n) {
