@@ -116,8 +116,6 @@ autoplot.patterns <- function(object,
   )
 }
 
-#' @param arg An argument that is given for a picture that has no use for it.
-#' @noRd
 # ---- Which patterns, and what to call them -----------------------------------------
 
 #' The patterns that an argument `patterns` asks for
