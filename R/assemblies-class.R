@@ -268,11 +268,7 @@ as.data.frame.assemblies <- function(x, row.names = NULL, optional = FALSE, ...,
   check_no_dots(but = frame_arguments)
   what <- check_choice(what)
   check_assemblies_table(x)
-  if (what == "assemblies") {
-    out <- plain_table(x)
-    if (!is.null(row.names)) row.names(out) <- row.names
-    return(out)
-  }
+  if (what == "assemblies") return(as.data.frame.synfire_table(x, row.names))
   if (what == "members") {
     return(new_frame(list(assembly = rep(x$assembly, x$size),
                           unit = as.character(unlist(x$units)), lag = as.double(unlist(x$lags)),

@@ -1,12 +1,5 @@
 # Spikes of the members of assemblies lined up at the activations.
 
-#' At most `most` activations, at even steps
-#' @noRd
-some_activations <- function(x, row, most) {
-  n <- x$count[[row]]
-  if (n > most) unique(round(seq(1, n, length.out = most))) else seq_len(n)
-}
-
 #' Spikes of the members around the activations of one assembly
 #'
 #' @return Data frame `lag` (ms), `y`, from 1 (first activation) to 0 in each member's band,
@@ -16,7 +9,7 @@ aligned_spikes <- function(x, row, most = 400L) {
   lags <- x$lags[[row]]
   widths <- x$widths[[row]]
   range <- aligned_range(x, row)
-  which <- some_activations(x, row, most)
+  which <- even_steps(x$count[[row]], most)
   dots <- spikes_around(x, row, range[[1L]], range[[2L]], which)
   place <- (match(dots$activation, which) - 0.5) / max(1, length(which))
   data.frame(lag = dots$lag * 1e3, y = x$size[[row]] - dots$member + 0.95 - 0.9 * place,

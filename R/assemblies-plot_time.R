@@ -3,7 +3,7 @@
 draw_activations <- function(x, rows, bins = 60) {
   labels <- assembly_label_levels(x, rows)
   recording <- attr(x, "recording", exact = TRUE)
-  bounds <- c(attr(recording, "start", exact = TRUE), attr(recording, "end", exact = TRUE))
+  bounds <- interval_seconds(recording)
   dots <- panels_of(rows, labels, \(row, k) data.frame(time = x$times[[row]]))
   whole <- is.null(attr(recording, "trials", exact = TRUE))
   chance <- data.frame(level = x$expected[rows] / bins, panel = factor(labels, labels))
@@ -122,7 +122,7 @@ mean_and_se <- function(v) {
 draw_participation <- function(x, rows, most = 400L) {
   labels <- assembly_names(x, rows)
   cells <- panels_of(rows, labels, \(row, k) {
-    which <- some_activations(x, row, most)
+    which <- even_steps(x$count[[row]], most)
     spikes <- x$spikes[[row]][which, , drop = FALSE]
     name <- sprintf("%s (%d %%)", short_names(x$units[[row]]),
                     round(100 * x$participation[[row]]))

@@ -6,9 +6,7 @@ stable_share <- 0.95
 #' Share of the resamples that have each member, `NA` where it is not known: with
 #' `resamples = 0`, and in another recording
 #' @noRd
-member_stability <- function(x, rows = seq_len(nrow(x))) {
-  x$stability[rows] %||% lapply(x$size[rows], \(n) rep(NA_real_, n))
-}
+member_stability <- function(x) x$stability %||% lapply(x$size, \(n) rep(NA_real_, n))
 
 has_stability <- function(x) {
   !is.null(x[["stability"]]) && (attr(x, "resamples", exact = TRUE) %||% 0) > 0

@@ -97,15 +97,12 @@ check_bounds <- function(low, high, arg, resolution) {
 #' @return List of `engine`, `merge`, `compaction`, `dedup`.
 #' @noRd
 check_strategy <- function(given) {
-  if (!is.list(given)) given <- list(given)
-  names <- names(given) %||% rep("", length(given))
-  names[names == ""] <- "engine"
   variants <- c("merge", "compaction", "dedup")
-  refuse_if(sum(names == "engine") != 1L || anyDuplicated(names) ||
-              length(setdiff(names, c("engine", variants))), "engine",
-            sprintf("a name, or a list of a name and any of %s", toString(variants)),
-            "another list", "For example `list(\"mtpe\", merge = \"published\")`.")
-  names(given) <- names
+  given <- check_with_options(
+    given, "engine", "engine", variants,
+    sprintf("a name, or a list of a name and any of %s", toString(variants)),
+    "For example `list(\"mtpe\", merge = \"published\")`."
+  )
   list(engine = check_choice(given$engine, c("auto", union(cpu_engines, gpu_engines)), "engine"),
        merge = check_choice(given$merge %||% "exact", c("exact", "published"), "engine$merge"),
        compaction = check_choice(given$compaction %||% "count-once", gpu_compactions,

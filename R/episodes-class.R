@@ -151,12 +151,7 @@ surprising_episodes <- function(x, n = 5L, most = 1e6) {
 #' @export
 print.summary.episodes <- function(x, ...) {
   cat(x$title, sep = "\n")
-  if (!is.null(x$surprising)) {
-    cat("\nLeast likely by chance, if units fired independently, each of other units\n")
-    print_left(x$surprising[-5L], list(episode = as.list(x$surprising$episode)))
-    cat("expected_counts() explains these columns; ",
-        "episode_significance() tests against surrogates.\n", sep = "")
-  }
+  print_surprising(x$surprising, "episode_significance()")
   cat("\nCounts by size\n")
   print(x$by_size, row.names = FALSE)
   if (!is.null(x$levels)) {

@@ -325,7 +325,7 @@ certain_memory <- function(events, intervals, min_count, max_memory) {
 #' @noRd
 occupancy <- function(tick, intervals) {
   if (length(tick) == 0L) return(0)
-  at <- tick[unique(round(seq(1, length(tick), length.out = 1e4)))]
+  at <- tick[even_steps(length(tick), 1e4)]
   within <- findInterval(outer(at, intervals$high, `+`), tick) -
     findInterval(outer(at, intervals$low, `+`), tick)
   max(colMeans(matrix(within, length(at))))

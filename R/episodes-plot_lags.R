@@ -107,7 +107,7 @@ autoplot.episode_occurrences <- function(object, ..., max_occurrences = 200) {
   labels <- chain_names(list(units = units))
   parts <- lapply(seq_along(episodes), \(k) {
     own <- which(object$episode == episodes[[k]])
-    own <- own[unique(round(seq(1, length(own), length.out = min(length(own), max_occurrences))))]
+    own <- own[even_steps(length(own), max_occurrences)]
     n <- length(units[[k]])
     times <- matrix(unlist(object$times[own], use.names = FALSE), nrow = n)
     data.frame(lag = as.double(1000 * (times - rep(times[1L, ], each = n))),

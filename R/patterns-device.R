@@ -90,7 +90,7 @@ miner_options <- function(window, min_spikes, max_spikes, min_units, min_count, 
 #' Patterns, or the error of the search
 #' @noRd
 finish_patterns <- function(mined, min_count, max_count) {
-  advice <- paste0(raise_to(mined, "min_count", min_count, max_count),
+  advice <- paste0(raise_to(mined, min_count, max_count),
                    ", raise `min_spikes`, or lower `max_spikes` or `window_bins`; ",
                    "`suggest_pattern_count()` suggests a `min_count` beyond chance.")
   finish_status(mined, "mining these patterns", advice, limit_of = "spikes")
@@ -98,8 +98,8 @@ finish_patterns <- function(mined, min_count, max_count) {
 
 #' "Raise `min_count` to 15 or more", as far as it is known what would do
 #' @noRd
-raise_to <- function(mined, arg, given, most = Inf) {
+raise_to <- function(mined, given, most = Inf) {
   enough <- attr(mined, "enough", exact = TRUE)
   known <- !is.null(enough) && !is.na(enough) && enough > given && enough <= most
-  paste0("Raise `", arg, "`", if (known) paste(" to", commas(enough), "or more"))
+  paste0("Raise `min_count`", if (known) paste(" to", commas(enough), "or more"))
 }

@@ -101,7 +101,7 @@ frequent_itemsets <- function(transactions, min_count = NULL, min_support = NULL
                            max_memory)
   mine <- function(options) {
     mined <- .Call(r_mine_itemsets, parts$first, parts$item, parts$items, options)
-    advice <- paste0(raise_to(mined, "min_count", min_count), ", or lower `max_size`",
+    advice <- paste0(raise_to(mined, min_count), ", or lower `max_size`",
                      if (target == "frequent") ", or use `target = \"closed\"`", ".")
     finish_status(mined, "mining these itemsets", advice, limit_of = "items in total")
   }

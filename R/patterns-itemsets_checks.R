@@ -40,17 +40,13 @@ broken_meaning <- function(x, items) {
   labels <- attr(x, if (inherits(x, "patterns")) "units" else "labels", exact = TRUE)
   window <- if (inherits(x, "patterns")) attr(x, "window_bins", exact = TRUE) else 1
   if (!is.character(labels)) return("list of names")
-  if (!(is_plain_numeric(window) && length(window) == 1L && !is.na(window) && window >= 1)) {
-    return("`window_bins`")
-  }
+  if (!(is_number(window) && window >= 1)) return("`window_bins`")
   if (anyNA(items) || items[[1L]] < 0L ||
       length(.subset2(x, "items")) > 0L && items[[2L]] >= window * length(labels)) {
     return("`items`")
   }
   bin_size <- attr(x, "bin_size", exact = TRUE)
-  if (inherits(x, "patterns") &&
-      !(is_plain_numeric(bin_size) && length(bin_size) == 1L && is.finite(bin_size) &&
-        bin_size > 0)) {
+  if (inherits(x, "patterns") && !(is_number(bin_size) && is.finite(bin_size) && bin_size > 0)) {
     return("`bin_size`")
   }
 }

@@ -106,9 +106,8 @@ summary.itemsets <- function(object, ...) {
                         least = column("least", 0L), median = column("median", 0),
                         most = column("most", 0L))
   names(by_size)[[2L]] <- if (inherits(object, "patterns")) "patterns" else "itemsets"
-  about <- attributes(object)[c("engine", "device", "threads", "elapsed", "mining_elapsed",
-                                "peak_memory")]
-  names(about) <- c("engine", "device", "threads", "elapsed", "mining_elapsed", "peak_memory")
+  search <- c("engine", "device", "threads", "elapsed", "mining_elapsed", "peak_memory")
+  about <- rlang::set_names(attributes(object)[search], search)
   structure(c(list(title = itemset_title(object), by_size = by_size), about,
               list(surprising = surprising_sets(object))), class = "summary.itemsets")
 }
@@ -116,11 +115,7 @@ summary.itemsets <- function(object, ...) {
 #' @export
 print.summary.itemsets <- function(x, ...) {
   cat(x$title, sep = "\n")
-  if (!is.null(x$surprising)) {
-    cat("\nLeast likely by chance, if units fired independently, each of other units\n")
-    print_left(x$surprising[-5L], list(pattern = as.list(x$surprising$pattern)))
-    cat("expected_counts() explains these columns; spade() tests against surrogates.\n")
-  }
+  print_surprising(x$surprising, "spade()")
   if (nrow(x$by_size) > 0L) {
     cat("\nOccurrences by size\n")
     shown <- x$by_size

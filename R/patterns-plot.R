@@ -89,12 +89,11 @@ autoplot.patterns <- function(object,
   order <- check_choice(order)
   if (no_sets(object)) return(empty_picture("There is no pattern", "nothing"))
   drawn <- switch(type, raster = 3, dots = 1, hypergraph = 6)
-  if (is.null(drawn) && !is.null(patterns)) abort_not_drawn("patterns", type)
-  if (type != "raster" && !(is.null(from) && is.null(to))) {
-    abort_not_drawn(if (is.null(from)) "to" else "from", type)
-  }
-  if (type != "raster" && ordered) abort_not_drawn("order", type)
-  if (type != "raster" && !is.null(others)) abort_not_drawn("others", type)
+  useless <- c(patterns = is.null(drawn) && !is.null(patterns),
+               c(from = !is.null(from), to = !is.null(to), order = ordered,
+                 others = !is.null(others)) & type != "raster")
+  refuse_if(any(useless), names(useless)[useless][[1L]],
+            sprintf("left out with `type = \"%s\"`, which has no use for it", type), "given")
   if (!is.null(others)) others <- check_count(others, min = 0, infinite = TRUE)
   if (!is.null(drawn)) {
     refuse_if(is.null(recording), "recording", "the spike trains to look into", "NULL",
@@ -115,12 +114,6 @@ autoplot.patterns <- function(object,
     counts = plot_set_counts(object, "Occurrences of a pattern", "Number of patterns"),
     lags = plot_pattern_lags(object), statistics = plot_pattern_statistics(object)
   )
-}
-
-#' @param arg An argument that is given for a picture that has no use for it.
-#' @noRd
-abort_not_drawn <- function(arg, type) {
-  abort_arg(arg, sprintf("left out with `type = \"%s\"`, which has no use for it", type), "given")
 }
 
 # ---- Which patterns, and what to call them -----------------------------------------
@@ -278,7 +271,7 @@ dot_display <- function(x, pattern, found, most) {
   bin <- round_to_ticks(attr(pattern, "bin_size", exact = TRUE), resolution)
   spikes <- pattern_table(pattern)
   units <- unique(spikes$unit)
-  kept <- unique(round(seq(1, nrow(found), length.out = min(nrow(found), most))))
+  kept <- even_steps(nrow(found), most)
   opens <- round_to_ticks(found$time[kept], resolution)
   last <- opens + attr(pattern, "window_bins", exact = TRUE) * bin - 1
   trials <- trial_ticks(x)

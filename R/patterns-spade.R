@@ -234,14 +234,9 @@ check_mining <- function(mining) {
 #' The method of a reduction with its corrections h, k and l
 #' @noRd
 check_reduction <- function(reduction) {
-  given <- if (is.list(reduction)) reduction else list(reduction)
-  names <- names(given) %||% rep("", length(given))
-  names[names == ""] <- "method"
-  refuse_if(sum(names == "method") != 1L || anyDuplicated(names) ||
-              !all(names %in% c("method", "h", "k", "l")), "reduction",
-            "a method, or a list of a method and any of h, k, l", "another list",
-            "For example `list(\"combined\", h = 1)`.")
-  names(given) <- names
+  given <- check_with_options(reduction, "reduction", "method", c("h", "k", "l"),
+                              "a method, or a list of a method and any of h, k, l",
+                              "For example `list(\"combined\", h = 1)`.")
   methods <- c(eval(formals(reduce_patterns)$method), "none")
   correction <- \(name) check_count(given[[name]] %||% 0, paste0("reduction$", name), min = 0,
                                     max = .Machine$integer.max)

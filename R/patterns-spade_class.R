@@ -311,7 +311,7 @@ found_words <- function(x) {
     sprintf("%s not stable enough.", they_are(x$unstable))
   }
   if (x$parameters$n_surrogates == 0) {
-    return(paste(c(unstable, best_words(x, "Largest")), collapse = " "))
+    return(paste(c(unstable, best_words(x)), collapse = " "))
   }
   if (x$significant == 0L) return("No significant pattern.")
   reduced <- if (x$parameters$reduction != "none" && x$significant > (x$unstable %||% 0L)) {
@@ -319,18 +319,18 @@ found_words <- function(x) {
             x$parameters$reduction, counted(found_in_all(x), "pattern"))
   }
   paste(c(paste(counted(x$significant, "pattern"), "with a significant signature."),
-          if (!is.null(unstable)) paste("Of these", unstable), reduced, best_words(x, "Largest")),
+          if (!is.null(unstable)) paste("Of these", unstable), reduced, best_words(x)),
           collapse = " ")
 }
 
 #' The largest pattern, spelt out
 #' @noRd
-best_words <- function(x, which) {
+best_words <- function(x) {
   if (length(x) == 0L) return(NULL)
   best <- x[order(-x$patterns$size, -x$patterns$count)[[1L]]]
   p <- if (is.null(x$tests)) "" else sprintf(", p %s, adjusted %s", shown_p(best)$p,
                                              shown_p(best)$p_adjusted)
-  sprintf("%s: %s, %s%s.", which, format(best$patterns), counted(best$patterns$count, "time"), p)
+  sprintf("Largest: %s, %s%s.", format(best$patterns), counted(best$patterns$count, "time"), p)
 }
 
 elapsed_words <- function(x) {
@@ -346,7 +346,6 @@ elapsed_words <- function(x) {
 print.pattern_spectrum <- function(x, n = 10, ...) {
   check_no_dots()
   if (!is_spectrum(x, "patterns")) abort_changed("x", "what `pattern_spectrum()` gives")
-  n <- check_count(n, min = 0, infinite = TRUE)
   print_signatures(x, n, sprintf("# %s of %s", counted(nrow(x), "signature"),
                                  counted(sum(x$patterns), "pattern")), as.data.frame(x))
 }
@@ -356,7 +355,6 @@ print.pattern_spectrum <- function(x, n = 10, ...) {
 print.pvalue_spectrum <- function(x, n = 10, ...) {
   check_no_dots()
   check_pvalues(x, "x")
-  n <- check_count(n, min = 0, infinite = TRUE)
   title <- sprintf("# %s that some of %s reach", counted(nrow(x), "signature"),
                    counted(attr(x, "n_surrogates"), "surrogate"))
   print_signatures(x, n, title, as.data.frame(x))
@@ -367,7 +365,6 @@ print.pvalue_spectrum <- function(x, n = 10, ...) {
 print.signature_tests <- function(x, n = 10, ...) {
   check_no_dots()
   check_tests(x, "x")
-  n <- check_count(n, min = 0, infinite = TRUE)
   frame <- as.data.frame(x)
   title <- sprintf("# %s of %s significant, %s tested, alpha %s (%s)",
                    commas(sum(x$significant)), counted(nrow(x), "signature"),
@@ -380,6 +377,7 @@ print.signature_tests <- function(x, n = 10, ...) {
 #' @param shown What is printed, a plain data frame.
 #' @noRd
 print_signatures <- function(x, n, title, shown, order = "") {
+  n <- check_count(n, min = 0, infinite = TRUE)
   cat(title, sep = "\n")
   if (nrow(shown) > 0L) {
     if (!is.null(shown$duration)) {

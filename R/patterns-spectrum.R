@@ -51,7 +51,7 @@ pattern_spectrum <- function(patterns, spectrum = c("#", "3d#")) {
   parts$patterns <- diff(c(first, n + 1L))
   if (!is.null(parts$duration)) parts$duration <- lag_seconds(patterns, parts$duration)
   about <- attributes(patterns)[c("bin_size", "window_bins", "parameters")]
-  new_spectrum(parts, "pattern_spectrum", c(list(spectrum = spectrum), about))
+  new_table(parts, "pattern_spectrum", c(list(spectrum = spectrum), about))
 }
 
 #' The signatures of patterns, in bins: a list `size`, for `"3d#"` `duration`, `count`
@@ -68,10 +68,6 @@ last_lags <- function(x) {
   last <- cumsum(as.double(itemset_sizes(x)))
   item_lags(x, .subset2(x, "items")[last])
 }
-
-#' @param about Attributes that say where it comes from.
-#' @noRd
-new_spectrum <- function(columns, class, about) new_table(columns, class, about)
 
 # Rows alone do not know what was tested with them: a part is a plain data frame.
 #' @export
@@ -260,12 +256,12 @@ maxima_of_surrogates <- function(x, bin, window, filters, made, n, spectrum, p_e
     columns$duration <- ticks_to_seconds(columns$duration * bin,
                                          attr(x, "resolution", exact = TRUE))
   }
-  new_spectrum(columns, "pvalue_spectrum",
-               list(spectrum = spectrum, n_surrogates = n, p_estimator = p_estimator,
-                    surrogate = made, parameters = filters, bin_size = bin_size,
-                    window_bins = as.integer(window), maxima = maxima,
-                    fingerprint = fingerprint(x), device = if (is.null(place)) "cpu" else "gpu",
-                    threads = here, elapsed = proc.time()[["elapsed"]] - started, seed = seed))
+  new_table(columns, "pvalue_spectrum",
+            list(spectrum = spectrum, n_surrogates = n, p_estimator = p_estimator,
+                 surrogate = made, parameters = filters, bin_size = bin_size,
+                 window_bins = as.integer(window), maxima = maxima, fingerprint = fingerprint(x),
+                 device = if (is.null(place)) "cpu" else "gpu", threads = here,
+                 elapsed = proc.time()[["elapsed"]] - started, seed = seed))
 }
 
 #' Signatures from `min_count` to the largest maximum, and how many surrogates reach them

@@ -114,9 +114,9 @@ judge_signatures <- function(patterns, pvalues, alpha, correction, fingerprint) 
   tests <- sum(out$tested)
   level <- max(sufficient_p(tests, correction, alpha), out$p[out$significant])
   about <- attributes(spectrum)[c("spectrum", "bin_size", "window_bins", "parameters")]
-  new_spectrum(out, "signature_tests",
-               c(about, list(tests = tests, alpha = alpha, correction = correction,
-                             level = level, pvalues = pvalues, fingerprint = fingerprint)))
+  new_table(out, "signature_tests",
+            c(about, list(tests = tests, alpha = alpha, correction = correction, level = level,
+                          pvalues = pvalues, fingerprint = fingerprint)))
 }
 
 #' Signatures of a spectrum with durations in bins, as patterns have them

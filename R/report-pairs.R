@@ -195,7 +195,7 @@ pair_evidence <- function(counts, lags, widths) {
   bin <- attr(counts, "bin_size", exact = TRUE)
   names <- dimnames(counts)[[2L]]
   pair <- which(upper.tri(diag(length(names))), arr.ind = TRUE)
-  best <- strongest_windows(pairs_of_counts(plain_counts(counts)), lags, widths)
+  best <- strongest_windows(pairs_of_counts(plain_array(counts)), lags, widths)
   best <- best[order(-best$evidence), , drop = FALSE]
   best <- best[!duplicated(best$pair), , drop = FALSE]
   later <- best$lag >= 0

@@ -280,7 +280,7 @@ draw_pairs <- function(pairs, tested) {
   near <- abs(lag) <= tested$max_lag + bin / 2
   bars <- do.call(rbind, lapply(seq_len(nrow(pairs)), \(k) {
     data.frame(lag = lag[near] * 1e3, pair = factor(labels[[k]], labels),
-               count = plain_counts(counts)[
+               count = plain_array(counts)[
       near, match(pairs$reference[[k]], units), match(pairs$target[[k]], units)])
   }))
   windows <- data.frame(low = (pairs$lag - pairs$width / 2) * 1e3,

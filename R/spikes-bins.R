@@ -200,10 +200,7 @@ smooth_counts <- function(count, weights) {
 #' @rdname bin_spikes
 #' @param row.names,optional,... As for any data frame.
 #' @export
-as.matrix.binned_spikes <- function(x, ...) {
-  attributes(x) <- list(dim = dim(x), dimnames = dimnames(x))
-  x
-}
+as.matrix.binned_spikes <- function(x, ...) plain_array(x)
 
 #' @rdname bin_spikes
 #' @export

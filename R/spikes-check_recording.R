@@ -242,7 +242,7 @@ shared_spikes <- function(x, step, threads, max_memory, off = 0) {
                               ticks_to_seconds(lags * bin, resolution), threads = threads,
                               max_memory = max_memory)
   spikes <- rowSums(attr(counts, "spikes"))
-  counts <- plain_counts(counts)
+  counts <- plain_array(counts)
   lag <- abs(seq.int(-lags, lags))
   off <- min(3, floor(raw_ticks(off, resolution) / bin))
   at_once <- Reduce(pmax, lapply(which(lag <= off), \(i) matrix(counts[i, , ], units)))

@@ -2,9 +2,7 @@
 
 #' The length of a tick: at least a picosecond, so that a millisecond is fewer than 2^31 ticks
 #' @noRd
-check_resolution <- function(resolution, call = user_frame()) {
-  check_number(resolution, "resolution", min = 1e-12, call = call)
-}
+check_resolution <- function(resolution) check_number(resolution, "resolution", min = 1e-12)
 
 check_time_type <- function(time, arg = "time") {
   # A class may carry another unit (difftime) or another meaning (integer64).
@@ -247,7 +245,7 @@ clock_fault <- function(x) {
     }
   }
   if (attr(x, "resolution", exact = TRUE) <= 0) return(fault("its `resolution` is not positive"))
-  bounds <- c(attr(x, "start", exact = TRUE), attr(x, "end", exact = TRUE))
+  bounds <- interval_seconds(x)
   if (!all(on_clock(bounds, x))) return(fault("its `start` or `end` is no tick of its clock"))
   if (bounds[[1L]] > bounds[[2L]]) return(fault("its `start` lies after its `end`"))
 }
@@ -297,7 +295,7 @@ spikes_fault <- function(x) {
   unit <- .subset2(x, "unit")
   n <- length(time)
   resolution <- attr(x, "resolution", exact = TRUE)
-  bounds <- c(attr(x, "start", exact = TRUE), attr(x, "end", exact = TRUE))
+  bounds <- interval_seconds(x)
   found <- .Call(r_check_spikes, time, unit, nlevels(unit), clock_of(resolution), bounds)
   found <- finish_status(found, "checking this recording")
   here <- \(...) list(is = paste0(..., " in row ", commas(found$row)))

@@ -51,17 +51,15 @@ round_to_ticks <- function(time, resolution, per_second = 1) {
 #' @return Whole doubles. Error unless each is a whole number of ticks to within 1e-9
 #'   relative, and below 2^53 in size.
 #' @noRd
-seconds_to_ticks <- function(value, resolution, arg = rlang::caller_arg(value),
-                             call = user_frame()) {
+seconds_to_ticks <- function(value, resolution, arg = rlang::caller_arg(value)) {
   refuse_if(!is.numeric(value) || is.object(value) || !all(is.finite(value)), arg,
-            "finite and in seconds", describe(value), call = call)
+            "finite and in seconds", describe(value))
   raw <- raw_ticks(value, resolution)
   ticks <- round(raw)
   size <- abs(ticks)
   refuse_if(any(size >= 2^53), arg, "within 2^53 ticks of zero",
             sprintf("%s s, with ticks of %s s", exact(value[size >= 2^53][[1L]]),
-                    exact(resolution)), "Give seconds, or use a coarser `resolution`.",
-            call = call)
+                    exact(resolution)), "Give seconds, or use a coarser `resolution`.")
   # A relative bound alone would let half a tick pass beyond 5e8 ticks. What rounding
   # of the double itself can do is always forgiven.
   slack <- pmin(1e-9 * pmax(1, size), 1e-3)
@@ -70,7 +68,7 @@ seconds_to_ticks <- function(value, resolution, arg = rlang::caller_arg(value),
     first <- which(off)[[1L]]
     abort_arg(arg, sprintf("a whole number of ticks of %s s", exact(resolution)),
               sprintf("%s s, which is %s ticks", exact(value[[first]]), exact(raw[[first]])),
-              "Round it, or make the spike trains with a finer `resolution`.", call = call)
+              "Round it, or make the spike trains with a finer `resolution`.")
   }
   ticks + 0  # turns -0 into 0
 }
@@ -88,11 +86,12 @@ train_ticks <- function(x) {
   round_to_ticks(.subset2(x, "time"), attr(x, "resolution", exact = TRUE))
 }
 
-#' First and last tick of the observation interval
+#' First and last second of the observation interval, and the same in ticks
 #' @noRd
+interval_seconds <- function(x) c(attr(x, "start", exact = TRUE), attr(x, "end", exact = TRUE))
+
 interval_ticks <- function(x) {
-  round_to_ticks(c(attr(x, "start", exact = TRUE), attr(x, "end", exact = TRUE)),
-                 attr(x, "resolution", exact = TRUE))
+  round_to_ticks(interval_seconds(x), attr(x, "resolution", exact = TRUE))
 }
 
 #' Length of each trial, or of the recording, in seconds
@@ -159,6 +158,13 @@ trains_of <- function(x, unit = as.integer(x$unit)) {
   # Names of units decide nothing: recordings that differ in these alone are the same.
   list(tick = ticks, unit = unit, trial = if (!is.null(trials)) trial_of(x, ticks, trials),
        units = nlevels(x$unit), start = start, stop = stop)
+}
+
+#' Spikes of each unit in trials, or all of them without trials
+#' @noRd
+tabulate_units <- function(trains) {
+  unit <- if (is.null(trains$trial)) trains$unit else trains$unit[!is.na(trains$trial)]
+  tabulate(unit, trains$units)
 }
 
 #' How many of these spikes are in trials, or all of them without trials

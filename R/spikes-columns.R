@@ -4,17 +4,24 @@
 #'
 #' @return `time` (number), `unit` (numbers), `said` (unit of time or NA).
 #' @noRd
-find_columns <- function(names, time_column = NULL, unit_column = NULL,
-                         fail = NULL, call = user_frame()) {
+find_columns <- function(names, time_column = NULL, unit_column = NULL, fail = NULL) {
   fail <- fail %||% \(what, hint) {
     abort_arg("x", "a table with a column of times and one of units",
-              paste("one where", what), hint, call = call)
+              paste("one where", what), hint)
   }
   parsed <- parse_column_name(names)
   listed <- if (length(names)) some(encodeString(names, quote = "\""), 12L) else "none"
+  only <- \(found, what, hint) {
+    if (length(found) != 1L) {
+      fail(sprintf("%s a column of %s; columns: %s",
+                   if (length(found)) "more than one name fits" else "no name fits", what, listed),
+           hint)
+    }
+    found
+  }
 
   time <- if (!is.null(time_column)) {
-    pick_column(time_column, names, "time_column", FALSE, call)
+    pick_column(time_column, names, "time_column", FALSE)
   } else {
     found_time <- which(parsed$bare %in% time_names)
     # A plain name goes before a decorated one, such as `time` before `t`.
@@ -22,30 +29,19 @@ find_columns <- function(names, time_column = NULL, unit_column = NULL,
       exact_hit <- found_time[tolower(names[found_time]) == "time"]
       if (length(exact_hit) == 1L) found_time <- exact_hit
     }
-    if (length(found_time) != 1L) {
-      fail(sprintf("%s a column of times; columns: %s",
-                   if (length(found_time)) "more than one name fits" else "no name fits", listed),
-           "Say which one with `time_column`.")
-    }
-    found_time
+    only(found_time, "times", "Say which one with `time_column`.")
   }
   unit <- if (!is.null(unit_column)) {
-    pick_column(unit_column, names, "unit_column", TRUE, call)
+    pick_column(unit_column, names, "unit_column", TRUE)
   } else {
     found_unit <- setdiff(which(grepl(unit_name_pattern, parsed$bare)), time)
     if (length(found_unit) == 0L) {
       found_unit <- setdiff(which(parsed$bare %in% c("id", "ids", "label", "name")), time)
     }
-    if (length(found_unit) != 1L) {
-      fail(sprintf("%s a column of units; columns: %s",
-                   if (length(found_unit)) "more than one name fits" else "no name fits", listed),
-           paste("Say which one with `unit_column`;",
-                 "several, such as channel and unit, together name a unit."))
-    }
-    found_unit
+    only(found_unit, "units", paste("Say which one with `unit_column`;",
+                                    "several, such as channel and unit, together name a unit."))
   }
-  refuse_if(time %in% unit, "unit_column", "another column than `time_column`", "the same",
-            call = call)
+  refuse_if(time %in% unit, "unit_column", "another column than `time_column`", "the same")
   list(time = time, unit = unit, said = parsed$said[[time]])
 }
 
@@ -55,13 +51,13 @@ find_columns <- function(names, time_column = NULL, unit_column = NULL,
 #' @return `trial`, numbers of columns, none where nothing says that there are trials;
 #'   `doubt`, numbers of those whose values `file_trial()` must look at.
 #' @noRd
-find_trial <- function(names, trial_column, used, call = user_frame()) {
+find_trial <- function(names, trial_column, used) {
   none <- \(at = integer()) list(trial = at, doubt = integer())
   if (length(trial_column) == 1L && is.atomic(trial_column) && is.na(trial_column)) return(none())
   if (!is.null(trial_column)) {
-    at <- pick_column(trial_column, names, "trial_column", TRUE, call)
+    at <- pick_column(trial_column, names, "trial_column", TRUE)
     refuse_if(any(at %in% used), "trial_column", "another column than those of times and units",
-              "the same", call = call)
+              "the same")
     return(none(at))
   }
   bare <- parse_column_name(names)$bare
@@ -87,12 +83,12 @@ join_units <- function(parts) {
 
 #' Number of `time_unit` in a second
 #' @noRd
-units_per_second <- function(time_unit, sampling_rate, call = user_frame()) {
+units_per_second <- function(time_unit, sampling_rate) {
   refuse_if(time_unit == "samples" && is.null(sampling_rate), "sampling_rate",
-            "given, in Hz, for times in samples", "NULL", call = call)
+            "given, in Hz, for times in samples", "NULL")
   refuse_if(time_unit != "samples" && !is.null(sampling_rate), "sampling_rate",
             "left out unless times are in samples", sprintf("given with times in %s", time_unit),
-            "Say `time_unit = \"samples\"`.", call = call)
+            "Say `time_unit = \"samples\"`.")
   switch(time_unit, s = 1, ms = 1e3, us = 1e6, samples = sampling_rate)
 }
 
@@ -122,17 +118,15 @@ parse_column_name <- function(name) {
   list(bare = gsub("[^[:alnum:]]", "", bare), said = said)
 }
 
-pick_column <- function(column, names, arg, several, call = user_frame()) {
+pick_column <- function(column, names, arg, several) {
   check_column(column, arg, several)
-  at <- if (is.character(column)) match(column, names) else {
-    match(column, seq_along(names))
-  }
+  at <- match(column, if (is.character(column)) names else seq_along(names))
   refuse_if(anyNA(at), arg,
             sprintf("among the columns: %s", some(encodeString(names, quote = "\""), 12L)),
-            encodeString(as.character(column[is.na(at)][[1L]]), quote = "\""), call = call)
+            encodeString(as.character(column[is.na(at)][[1L]]), quote = "\""))
   if (anyDuplicated(at) || (is.character(column) && any(names[at] %in% names[duplicated(names)]))) {
     abort_arg(arg, "columns told apart by name", "the same name more than once",
-              "Give the number of the column.", call = call)
+              "Give the number of the column.")
   }
   at
 }

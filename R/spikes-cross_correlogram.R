@@ -117,14 +117,7 @@ check_lag <- function(max_lag, bin, resolution) {
 # ---- The class -----------------------------------------------------------------------
 
 #' @export
-`[.cross_correlogram` <- function(x, ...) plain_counts(x)[...]
-
-#' The array without class and attributes of ours
-#' @noRd
-plain_counts <- function(x) {
-  attributes(x) <- list(dim = dim(x), dimnames = dimnames(x))
-  x
-}
+`[.cross_correlogram` <- function(x, ...) plain_array(x)[...]
 
 check_correlogram <- function(x, arg = rlang::caller_arg(x)) {
   lag <- attr(x, "lag", exact = TRUE)
@@ -200,7 +193,7 @@ as.data.frame.cross_correlogram <- function(x, row.names = NULL, optional = FALS
   refuse_if(rows > 1e8, "reference", "so few units that the table has at most 1e8 rows",
             sprintf("%s rows", commas(rows)), "`summary(x)` has a row for each pair.")
   spikes <- rowSums(attr(x, "spikes", exact = TRUE))
-  count <- plain_counts(x)[, reference, target, drop = FALSE]
+  count <- plain_array(x)[, reference, target, drop = FALSE]
   count <- as.vector(aperm(count, c(1L, 3L, 2L)))
   each <- length(lag)
   as_units <- \(code) structure(rep(code, each = each), levels = units, class = "factor")
@@ -264,7 +257,7 @@ summary.cross_correlogram <- function(object, ...) {
 #' @noRd
 extreme_bins <- function(x, a, targets) {
   b <- which(targets)
-  count <- matrix(plain_counts(x)[, rep(a, length(b) > 0L), b], nrow = nrow(x), ncol = length(b))
+  count <- matrix(plain_array(x)[, rep(a, length(b) > 0L), b], nrow = nrow(x), ncol = length(b))
   expected <- chance_counts(x, rep(a, length(b)), b)
   z <- (count - expected) / sqrt(expected)
   z[!is.finite(z)] <- NA

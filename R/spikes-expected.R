@@ -10,6 +10,16 @@ with_excess <- function(columns, expected) {
   new_frame(columns, length(expected))
 }
 
+#' Print what is least likely by chance: a table whose last column is the episode or pattern
+#' @param test The function that tests it.
+#' @noRd
+print_surprising <- function(x, test) {
+  if (is.null(x)) return(invisible())
+  cat("\nLeast likely by chance, if units fired independently, each of other units\n")
+  print_left(x[-5L], as.list(x[5L]))
+  cat("expected_counts() explains these columns; ", test, " tests against surrogates.\n", sep = "")
+}
+
 #' Minus the logarithm of the probability of such a count or more
 #' @noRd
 surprise <- function(count, expected) {
@@ -39,10 +49,8 @@ check_units_known <- function(units, recording, of) {
 #' Spikes of each unit within trials, per second; named by unit
 #' @noRd
 observed_rates <- function(x) {
-  unit <- .subset2(x, "unit")
-  inside <- !is.na(trial_of(x))
-  spikes <- tabulate(unit[inside], nlevels(unit))
-  rlang::set_names(spikes / max(sum(lengths_of_trials(x)), 1e-300), levels(unit))
+  rates <- spikes_in_trials(x) / max(sum(lengths_of_trials(x)), 1e-300)
+  rlang::set_names(rates, levels(.subset2(x, "unit")))
 }
 
 #' How often episodes or patterns would occur by chance

@@ -125,10 +125,9 @@ isi_table <- function(x, isi, refractory) {
   b <- isi$interval[second]
   ratio <- abs(a - b) / (a + b)
   short <- of_unit(isi$interval < bound_ticks(refractory, resolution))
-  inside <- !is.na(trial_of(x))
   empty <- \(v, n) replace(as.double(v), n == 0, NA)
   data.frame(unit = factor(units, levels = units),
-             spikes = tabulate(as.integer(x$unit)[inside], n), intervals = intervals,
+             spikes = spikes_in_trials(x), intervals = intervals,
              mean = empty(ticks_to_seconds(mean, resolution), intervals),
              median = ticks_to_seconds(median_by_unit(isi, intervals), resolution),
              cv = sd / mean, cv2 = empty(2 * of_unit(ratio, isi$unit[second]) / pairs, pairs),
@@ -219,8 +218,7 @@ bursts <- function(x, max_start = 0.17, max_within = 0.3, min_between = 0.2,
   out <- list(unit = structure(found$unit[keep], levels = units, class = "factor"),
               start = seconds(found$start), end = seconds(found$end), duration = seconds(duration),
               spikes = found$spikes[keep], rate = (found$spikes[keep] - 1L) / seconds(duration))
-  new_table(out, "bursts", about = list(interval = c(attr(x, "start", exact = TRUE),
-                                                     attr(x, "end", exact = TRUE))))
+  new_table(out, "bursts", about = list(interval = interval_seconds(x)))
 }
 
 #' Runs of intervals of at most `most`, from the first one of at most `opening` on

@@ -46,7 +46,7 @@ check_swapped <- function(time, unit, named, arg) {
 #' fire less than once in a hundred seldom twenty.
 #' @param seconds From the first to the last spike.
 #' @noRd
-check_slow <- function(n, units, seconds, call = user_frame()) {
+check_slow <- function(n, units, seconds) {
   each <- n / units
   if (!(each >= 50 && each < 0.05 * seconds || each >= 20 && each < 0.01 * seconds)) {
     return(invisible())
@@ -95,7 +95,7 @@ check_restarts <- function(ticks, code) {
 #' @param start,end As the user gave them.
 #' @param per_second How many of the unit there are in a second.
 #' @noRd
-check_bounds_unit <- function(x, start, end, per_second, call = user_frame()) {
+check_bounds_unit <- function(x, start, end, per_second) {
   n <- nrow(x)
   given <- c(start = start, end = end)
   if (per_second == 1 || n < 2L || is.null(given)) return(invisible())

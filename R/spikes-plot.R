@@ -267,9 +267,7 @@ raster_axes <- function(x, row, groups = NULL) {
                                 expand = ggplot2::expansion(add = min(0.6, 0.05 * n)),
                                 sec.axis = beside),
     # Not limits, which would drop marks that the bounds cut.
-    ggplot2::coord_cartesian(xlim = c(attr(x, "start", exact = TRUE),
-                                      attr(x, "end", exact = TRUE)),
-                             ylim = c(0.5, max(1, n) + 0.5)),
+    ggplot2::coord_cartesian(xlim = interval_seconds(x), ylim = c(0.5, max(1, n) + 0.5)),
     if (n > 25L) ggplot2::theme(axis.text.y.left = ggplot2::element_text(size = 6))
   )
 }

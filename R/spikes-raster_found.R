@@ -61,7 +61,7 @@ found_theme <- function(rows) {
 #' @noRd
 dense_window <- function(x, found, from, to, spans = 6, spikes = 50) {
   resolution <- attr(x, "resolution", exact = TRUE)
-  bounds <- c(attr(x, "start", exact = TRUE), attr(x, "end", exact = TRUE))
+  bounds <- interval_seconds(x)
   if (!is.null(from) && !is.null(to)) {
     if (from >= to) abort_arg("from", "before `to`", exact(from))
     return(c(from, to))
@@ -146,8 +146,7 @@ named_axes <- function(x, axes, title, places, names, top, ...) {
   list(axes[is_x],
        ggplot2::scale_y_continuous(name = title, breaks = places, labels = short_names(names),
                                    expand = ggplot2::expansion(add = 0.6), ...),
-       ggplot2::coord_cartesian(ylim = c(0.5, top), xlim = c(attr(x, "start", exact = TRUE),
-                                                             attr(x, "end", exact = TRUE))))
+       ggplot2::coord_cartesian(ylim = c(0.5, top), xlim = interval_seconds(x)))
 }
 
 raster_background <- function(x, rows) {

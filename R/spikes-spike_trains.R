@@ -190,8 +190,7 @@ natural_levels <- function(named, unit_table) {
 #' @param quiet Whether to say nothing, as the recording is a part of another.
 #' @noRd
 build_spike_trains <- function(ticks, unit, start = NULL, end = NULL, resolution = 1e-6,
-                               trials = NULL, unit_table = NULL, quiet = FALSE, arg = "time",
-                               call = user_frame()) {
+                               trials = NULL, unit_table = NULL, quiet = FALSE, arg = "time") {
   assemble_trains(ticks, c(1, 1), factor_codes(unit), start, end, resolution, trials,
                   unit_table, quiet, arg, "unit")
 }

@@ -56,8 +56,7 @@ sttc <- function(x, dt = 0.005, threads = NULL, max_memory = 4e9) {
   near <- .Call(r_tiling_near, trains,
                 list(reach = reach, threads = threads, max_memory = max_memory))
   near <- matrix(finish_status(near, doing, advice, limit_of = "spikes"), n, n)
-  inside <- if (is.null(trains$trial)) trains$unit else trains$unit[!is.na(trains$trial)]
-  share <- near / tabulate(inside, n)
+  share <- near / tabulate_units(trains)
   tiled <- tiled_share(x, trains, reach)
   half <- (share - rep(tiled, each = n)) / (1 - share * rep(tiled, each = n))
   half[share * rep(tiled, each = n) == 1] <- 1
@@ -70,10 +69,7 @@ sttc <- function(x, dt = 0.005, threads = NULL, max_memory = 4e9) {
 #' @rdname sttc
 #' @param ... Not used.
 #' @export
-as.matrix.sttc <- function(x, ...) {
-  attributes(x) <- list(dim = dim(x), dimnames = dimnames(x))
-  x
-}
+as.matrix.sttc <- function(x, ...) plain_array(x)
 
 #' @export
 `[.sttc` <- function(x, ...) as.matrix(x)[...]

@@ -56,25 +56,23 @@
   kept
 }
 
-keep_time <- function(x, time, call = user_frame(), arg = "time") {
+keep_time <- function(x, time, arg = "time") {
   resolution <- attr(x, "resolution", exact = TRUE)
   refuse_if(!is.numeric(time) || is.object(time) || length(time) != 2L || anyNA(time), arg,
-            "two numbers, the first and last second to keep", describe(time), call = call)
+            "two numbers, the first and last second to keep", describe(time))
   bounds <- interval_ticks(x)
   range <- as.double(time)
   said <- sprintf("c(%s, %s)", exact(time[[1L]]), exact(time[[2L]]))
   refuse_if(range[[1L]] > range[[2L]], arg,
-            "a range whose first bound is at or before its second", said, call = call)
+            "a range whose first bound is at or before its second", said)
   range <- c(ticks_inside(range[[1L]], ceiling, resolution),
              ticks_inside(range[[2L]], floor, resolution))
   refuse_if(range[[1L]] > range[[2L]], arg,
-            sprintf("a range with at least a tick of %s s in it", exact(resolution)), said,
-            call = call)
+            sprintf("a range with at least a tick of %s s in it", exact(resolution)), said)
   if (range[[1L]] > bounds[[2L]] || range[[2L]] < bounds[[1L]]) {
     seconds <- exact(ticks_to_seconds(bounds, resolution))
     abort_arg(arg, sprintf("a range that meets the recording, [%s, %s] s", seconds[[1L]],
-                              seconds[[2L]]),
-              sprintf("c(%s, %s)", exact(time[[1L]]), exact(time[[2L]])), call = call)
+                              seconds[[2L]]), said)
   }
   range <- c(max(range[[1L]], bounds[[1L]]), min(range[[2L]], bounds[[2L]]))
 
@@ -87,8 +85,7 @@ keep_time <- function(x, time, call = user_frame(), arg = "time") {
     trials <- trials[!duplicated(trials$start, fromLast = TRUE), , drop = FALSE]
     rownames(trials) <- NULL
     refuse_if(nrow(trials) == 0L, arg, "a range that meets at least one trial",
-              sprintf("c(%s, %s), which lies between trials", exact(time[[1L]]),
-                      exact(time[[2L]])), call = call)
+              paste0(said, ", which lies between trials"))
   }
   ticks <- train_ticks(x)
   keep <- ticks >= range[[1L]] & ticks <= range[[2L]]

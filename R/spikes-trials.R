@@ -10,14 +10,13 @@
 #' @return `ticks`, `trials`, `start` and `end`, as `build_spike_trains()` takes them.
 #' @noRd
 place_trials <- function(ticks, trial, trials = NULL, trial_clock = NULL, trial_window = NULL,
-                         start = NULL, end = NULL, resolution = 1e-6, call = user_frame()) {
-  if (!is.null(trial_clock)) check_choice(trial_clock, c("recording", "trial"), call = call)
+                         start = NULL, end = NULL, resolution = 1e-6) {
+  if (!is.null(trial_clock)) check_choice(trial_clock, c("recording", "trial"))
   label <- trial_labels(trial, length(ticks))
   bounds_known <- is.data.frame(trials) && all(c("start", "end") %in% names(trials))
   if (bounds_known) {
     refuse_if(!is.null(trial_window), "trial_window",
-              "left out where `trials` says when each trial starts and ends", "given",
-              call = call)
+              "left out where `trials` says when each trial starts and ends", "given")
     placed <- place_in_table(ticks, label, trials, trial_clock, resolution)
   } else {
     table <- labels_table(label, trials)
@@ -50,10 +49,10 @@ bounds_of_each <- function(ticks, start, end, resolution) {
 
 #' Error where arguments on trials come without the trial of each spike
 #' @noRd
-check_no_trial <- function(trial_clock, trial_window, call = user_frame()) {
+check_no_trial <- function(trial_clock, trial_window) {
   arg <- if (!is.null(trial_clock)) "trial_clock" else if (!is.null(trial_window)) "trial_window"
   refuse_if(!is.null(arg), arg, "left out unless `trial` gives the trial of each spike", "given",
-            "Give `trial`, a vector as long as `time`.", call = call)
+            "Give `trial`, a vector as long as `time`.")
 }
 
 #' The distinct labels in their order, and the place of each spike's among them

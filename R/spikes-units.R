@@ -2,7 +2,7 @@
 
 #' Units as a factor without missing values
 #' @noRd
-unit_factor <- function(unit, n, arg = "unit", call = user_frame()) {
+unit_factor <- function(unit, n, arg = "unit") {
   named <- unit_codes(unit, n, arg)
   structure(known_units(named, arg), levels = named$levels, class = "factor")
 }

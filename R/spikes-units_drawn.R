@@ -96,8 +96,7 @@ value_factor <- function(value) {
 drawn_units <- function(x, first, others) {
   rest <- setdiff(units_in_place(x), first)
   if (is.null(others)) others <- if (length(rest) + length(first) <= 100L) Inf else 40
-  n <- min(others, length(rest))
-  c(first, rest[unique(round(seq(1, length(rest), length.out = n)))][seq_len(n)])
+  c(first, rest[even_steps(length(rest), others)])
 }
 
 #' The recording with the units that are drawn, in the order in which they stand

@@ -33,7 +33,7 @@ tell_slow <- function(feed) {
   feed$looked_at_rates <- TRUE
   if (!is.null(feed$reading$time_unit)) return()
   seconds <- ticks_to_seconds(feed$seen - feed$first, feed$stream$resolution)
-  tryCatch(check_slow(spikes, length(feed$units), seconds, NULL),
+  tryCatch(check_slow(spikes, length(feed$units), seconds),
            synfire_warning_unlikely = \(w) say_feed(escape_braces(conditionMessage(w))))
 }
 

@@ -369,7 +369,7 @@ point_distances <- function(points, others) {
 #' @noRd
 recurrence_radius <- function(points, recurrence) {
   n <- nrow(points)
-  some <- unique(round(seq(1, n, length.out = min(n, 500))))
+  some <- even_steps(n, 500)
   distance <- point_distances(points, points[some, , drop = FALSE])
   # A point is no pair with itself.
   distance <- distance[-(some + (seq_along(some) - 1) * n)]

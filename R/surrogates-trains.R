@@ -174,7 +174,7 @@ surrogate_trains <- function(x, n_surrogates = 1,
                              sigma = 0.002, threads = NULL, max_memory = 4e9) {
   check_given(x = "a recording")
   check_no_dots()
-  check_method(surrogate, "surrogate")
+  check_method(surrogate)
   surrogate <- check_choice(surrogate)
   given <- c(dither = !missing(dither), refractory = !missing(refractory),
              bin_size = !is.null(bin_size), window = !is.null(window),
@@ -298,7 +298,7 @@ further_arguments <- function(binned) {
 #' @param binned Whether bins and windows are those of patterns.
 #' @noRd
 check_surrogate <- function(surrogate, dither, more, binned) {
-  check_method(surrogate, "surrogate")
+  check_method(surrogate)
   check_choice(surrogate, surrogate_methods, "surrogate")
   check_dots_known(more, further_arguments(binned))
   given <- c(if (!is.null(dither)) "dither", names(more)[!vapply(more, is.null, NA)])
@@ -309,11 +309,11 @@ check_surrogate <- function(surrogate, dither, more, binned) {
 
 #' Error where a method has the name that Elephant gives it
 #' @noRd
-check_method <- function(x, arg) {
+check_method <- function(x) {
   hint <- if (identical(x, "bin_shuffling")) {
     "What Elephant does with `sliding=True` is \"sliding_shuffle\"."
   }
-  check_not_elephant(x, elephant_methods, arg, hint)
+  check_not_elephant(x, elephant_methods, "surrogate", hint)
 }
 
 #' Error unless arguments are some that surrogates have, each once
@@ -363,8 +363,7 @@ check_trains <- function(x, trains, method) {
   refuse_if(method == "trial_shift" && is.null(attr(x, "trials")), "x",
             "a recording with trials for `surrogate = \"trial_shift\"`", "one without",
             "Use \"train_shift\", or give `spike_trains()` its `trials`.")
-  inside <- if (is.null(trains$trial)) length(trains$tick) else sum(!is.na(trains$trial))
-  if (inside > 0L) return(invisible())
+  if (count_in_trials(trains) > 0L) return(invisible())
   if (nrow(x) == 0L) abort_arg("x", "a recording with spikes", "one without")
   abort_arg("x", "a recording with spikes in its trials",
             sprintf("one with %s spikes outside them", commas(nrow(x))))

@@ -222,7 +222,7 @@ power_words <- function(x, where = "`attr(x, \"power\")`") {
 other_words <- function(x, n) {
   x <- plain_table(x)
   of <- \(kind) x[x$kind %in% kind, , drop = FALSE]
-  names <- \(rows) listed_pairs(rows, n)
+  names <- \(rows) some(paste(seen_names(rows$from), "and", seen_names(rows$to)), max(n, 1))
   explained <- of("explained")
   common <- of("common input")
   same <- of("same cell")
@@ -249,11 +249,6 @@ other_words <- function(x, n) {
 }
 
 pairs_have <- function(n) paste(counted(n, "pair"), if (n == 1) "has" else "have")
-
-listed_pairs <- function(rows, n) {
-  some(paste(seen_names(rows$from), "and", seen_names(rows$to)),
-       max(n, 1))
-}
 
 #' What the table does not say, and why
 #' @noRd

@@ -32,9 +32,6 @@ second_stage <- function(work, plan, first, false_discovery) {
 }
 
 links_of <- function(work, judged, links) {
-  pair <- (links + 1L) %/% 2L
-  odd <- links %% 2L == 1L
-  list(from = ifelse(odd, work$a[pair], work$b[pair]), to = ifelse(odd, work$b[pair], work$a[pair]),
-       lo = judged$lo[links], count = judged$count[links], expected = judged$expected[links],
-       z = judged$z[links])
+  list(from = work$from[links], to = work$to[links], lo = judged$lo[links],
+       count = judged$count[links], expected = judged$expected[links], z = judged$z[links])
 }

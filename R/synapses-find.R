@@ -383,9 +383,10 @@ few_pairs <- 10000L
 #' This is the one place that chooses the device.
 #' @param units Numbers of the units that are tested.
 #' @return `units`; `n` (spikes of each); `counts` (lags x units x units); `a` and `b` (units of
-#'   each pair, from 0, by their place in `units`); `few` (numbers of the pairs whose long lags
-#'   are counted); `limits`; and functions that scan pairs, also those of the null, those around
-#'   lag 0, and what other inputs leave of some.
+#'   each pair, from 0, by their place in `units`); `from` and `to` (the same for each direction,
+#'   two for a pair); `few` (numbers of the pairs whose long lags are counted); `limits`; and
+#'   functions that scan pairs, also those of the null, those around lag 0, and what other inputs
+#'   leave of some.
 #' @noRd
 synapse_work <- function(trains, units, plan, place, threads, max_memory) {
   trains <- only_units(trains, units)
@@ -403,7 +404,8 @@ synapse_work <- function(trains, units, plan, place, threads, max_memory) {
   limits <- list(threads = threads, max_memory = max_memory)
   n <- as.double(tabulate_units(trains))
   list(units = units, n = n, few = pair_numbers(few, length(units)), counts = counts,
-       a = all_pairs$a, b = all_pairs$b, limits = limits,
+       a = all_pairs$a, b = all_pairs$b, from = c(rbind(all_pairs$a, all_pairs$b)),
+       to = c(rbind(all_pairs$b, all_pairs$a)), limits = limits,
        scan = \(options, a = all_pairs$a, b = all_pairs$b) {
          # To give a GPU all counts takes longer than a processor takes for some pairs.
          where <- list(gpus = if (length(a) > few_pairs) gpus)
@@ -423,13 +425,6 @@ synapse_work <- function(trains, units, plan, place, threads, max_memory) {
          finish_status(.Call(r_synapse_null, long$counts, long$a, long$b, c(options, limits)),
                        "looking at long lags")
        })
-}
-
-#' Spikes of each unit in trials, or all of them without trials
-#' @noRd
-tabulate_units <- function(trains) {
-  unit <- if (is.null(trains$trial)) trains$unit else trains$unit[!is.na(trains$trial)]
-  tabulate(unit, trains$units)
 }
 
 #' All pairs of n units, from 0, the first one being the earlier

@@ -103,10 +103,8 @@ broad_pairs <- function(work, plan) {
 
 #' Rows of directed kinds, as columns
 #' @noRd
-directed_rows <- function(work, plan, second, kinds) {
+directed_rows <- function(work, second, kinds) {
   at <- which(kinds$call | kinds$explained | kinds$refused)
-  pair <- (at + 1L) %/% 2L
-  odd <- at %% 2L == 1L
   is_explained <- kinds$explained[at]
   pick <- \(name) {
     ifelse(is_explained, second$before[[name]][at], second$judged[[name]][at])
@@ -115,8 +113,7 @@ directed_rows <- function(work, plan, second, kinds) {
   baseline <- pick("expected")
   refused <- kinds$refused[at]
   up <- as.logical(pick("up"))
-  list(from = ifelse(odd, work$a[pair], work$b[pair]) + 1L,
-       to = ifelse(odd, work$b[pair], work$a[pair]) + 1L,
+  list(from = work$from[at] + 1L, to = work$to[at] + 1L,
        kind = ifelse(refused, NA, ifelse(is_explained, "explained", "connection")),
        sign = ifelse(up, 1L, -1L), lo = as.integer(pick("lo")), count = count,
        baseline = baseline, noise = pick("noise"), z = pick("z"), p_value = second$judged$p[at],
@@ -239,9 +236,8 @@ power_of <- function(work, second, units, false_discovery) {
   noise <- (1 + second$found$up_noise) * rep(second$found$spread, each = 2L)
   # The root of a count grows by half of z: from this follows how many spikes z takes.
   spikes <- pmax(z * sqrt(expected * noise) + z^2 / 4 * noise, least_seen - expected)
-  from <- c(rbind(work$a, work$b)) + 1L
-  to <- c(rbind(work$b, work$a)) + 1L
-  out[cbind(work$units[from], work$units[to])] <- spikes / work$n[from]
+  from <- work$from + 1L
+  out[cbind(work$units[from], work$units[work$to + 1L])] <- spikes / work$n[from]
   out
 }
 
@@ -250,7 +246,7 @@ power_of <- function(work, second, units, false_discovery) {
 new_synapses <- function(second, work, units, x, plan, about) {
   false_discovery <- about$false_discovery
   kinds <- kinds_of(work, plan, second, false_discovery)
-  rows <- Map(c, directed_rows(work, plan, second, kinds), symmetric_rows(work, kinds))
+  rows <- Map(c, directed_rows(work, second, kinds), symmetric_rows(work, kinds))
   kind <- factor(rows$kind, synapse_kinds)
   o <- order(kind, rows$p_value, -abs(rows$z), rows$from, rows$to)
   rows <- lapply(rows, `[`, o)

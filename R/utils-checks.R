@@ -39,8 +39,7 @@ is_number <- function(x) is_plain_numeric(x) && length(x) == 1L && !is.na(x)
 #' @noRd
 check_number <- function(x, arg = rlang::caller_arg(x), min = -Inf, max = Inf,
                          above = -Inf, call = user_frame()) {
-  ok <- is_plain_numeric(x) && length(x) == 1L && is.finite(x) && x >= min && x <= max &&
-    x > above
+  ok <- is_number(x) && is.finite(x) && x >= min && x <= max && x > above
   if (!ok) abort_arg(arg, paste0("a finite number", bounds_text(min, max, above)),
                      describe(x), call = call)
   as.double(x)
@@ -50,7 +49,7 @@ check_number <- function(x, arg = rlang::caller_arg(x), min = -Inf, max = Inf,
 #' @noRd
 check_count <- function(x, arg = rlang::caller_arg(x), min = 1, max = Inf,
                         infinite = FALSE, call = user_frame()) {
-  ok <- is_plain_numeric(x) && length(x) == 1L && !is.na(x) && x >= min && x <= max &&
+  ok <- is_number(x) && x >= min && x <= max &&
     (is.finite(x) && x == round(x) || infinite && x == Inf)
   if (!ok) abort_arg(arg, paste0("a whole number", bounds_text(min, max), if (infinite) ", or Inf"),
                      describe(x), call = call)
@@ -89,6 +88,19 @@ check_choice <- function(x, choices = NULL, arg = rlang::caller_arg(x), call = u
     abort_arg(arg, paste(toString(quoted[-last]), "or", quoted[[last]]), describe(x), call = call)
   }
   as.character(x)
+}
+
+#' A choice by itself, or a list of it and options by their names, as a list with all names
+#'
+#' @param main The name of the choice, which may be left out.
+#' @noRd
+check_with_options <- function(given, arg, main, options, must, hint) {
+  if (!is.list(given)) given <- list(given)
+  names <- names(given) %||% rep("", length(given))
+  names[names == ""] <- main
+  sound <- sum(names == main) == 1L && !anyDuplicated(names) && all(names %in% c(main, options))
+  refuse_if(!sound, arg, must, "another list", hint)
+  rlang::set_names(given, names)
 }
 
 #' Error unless every argument without a default was given, each by the name it has here
@@ -250,8 +262,8 @@ check_min_count <- function(min_count, min_support, events) {
             if (is.null(min_count)) "missing, and so is `min_support`" else
               "given together with `min_support`")
   if (!is.null(min_count)) return(check_count(min_count, "min_count"))
-  refuse_if(is_plain_numeric(min_support) && length(min_support) == 1L && isTRUE(min_support > 1),
-            "min_support", "a share, above 0 and at most 1", describe(min_support),
+  refuse_if(is_number(min_support) && min_support > 1, "min_support",
+            "a share, above 0 and at most 1", describe(min_support),
             "Give a number of them as `min_count`.")
   min_support <- check_number(min_support, "min_support", max = 1, above = 0)
   least_count(min_support, events)

@@ -79,9 +79,8 @@ sufficient_p <- function(m, correction, alpha) {
 #' @param what What the number is, for the advice.
 #' @noRd
 check_alpha <- function(alpha, arg = "alpha", what = "probability of an error") {
-  ok <- is_plain_numeric(alpha) && length(alpha) == 1L && !is.na(alpha) && alpha > 0 && alpha < 1
-  refuse_if(!ok, arg, "a number above 0 and below 1", describe(alpha),
-            sprintf("It is the %s that is taken, such as 0.05.", what))
+  refuse_if(!(is_number(alpha) && alpha > 0 && alpha < 1), arg, "a number above 0 and below 1",
+            describe(alpha), sprintf("It is the %s that is taken, such as 0.05.", what))
   as.double(alpha)
 }
 

@@ -253,6 +253,13 @@ dplyr_col_modify.spike_trains <- dplyr_col_modify.synfire_table
 #' @exportS3Method dplyr::dplyr_reconstruct
 dplyr_reconstruct.synfire_table <- function(data, template) plain_table(data)
 
+#' The matrix or array without class and attributes of ours
+#' @noRd
+plain_array <- function(x) {
+  attributes(x) <- list(dim = dim(x), dimnames = dimnames(x))
+  x
+}
+
 #' A data frame of columns that are known to be right, in a fraction of the time
 #' @noRd
 plain_frame <- function(...) {

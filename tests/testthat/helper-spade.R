@@ -28,7 +28,7 @@ made_pvalues <- function(maxima, patterns, p_estimator = "k/n") {
   columns <- synfire:::reached_signatures(maxima, filters, n)
   if (by_duration) columns$duration <- columns$duration * attr(patterns, "bin_size")
   columns$p <- synfire:::surrogate_p(columns$reached, n, p_estimator)
-  synfire:::new_spectrum(columns, "pvalue_spectrum", list(
+  synfire:::new_table(columns, "pvalue_spectrum", list(
     spectrum = if (by_duration) "3d#" else "#", n_surrogates = n, p_estimator = p_estimator,
     parameters = filters, bin_size = attr(patterns, "bin_size"),
     window_bins = attr(patterns, "window_bins"), maxima = maxima

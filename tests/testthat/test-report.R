@@ -168,7 +168,7 @@ test_that("pairs of a camera's recording are those of first frames", {
   x <- spike_trains(unlist(frames) / 30, rep(1:3, lengths(frames)), start = 0, end = 97)
   r <- quick_report(x)
   first <- lapply(frames, \(f) f[c(TRUE, diff(f) > 1)])
-  expect_identical(sum(plain_counts(r$correlograms)[, 1, 2]),
+  expect_identical(sum(plain_array(r$correlograms)[, 1, 2]),
                    sum(abs(outer(first[[2]], first[[1]], `-`)) <= 25))
 })
 
