@@ -77,13 +77,15 @@ artefact_advice <- function(x) {
         "says more.")
 }
 
-#' The artefacts of a group in its sentence: of very many the clearest, and what is left of the group
+#' The artefacts of a group in its sentence: of very many the clearest, and the rest of the group
 #' @noRd
 artefact_text <- function(artefact) {
   if (length(artefact) == 0L || is.na(artefact)) return("")
   parts <- strsplit(artefact, "; ", fixed = TRUE)[[1L]]
   n <- length(parts)
-  if (n > 5L) parts <- c(parts[1:3], sprintf("%d more in the column `artefact`", n - 4L), parts[[n]])
+  if (n > 5L) {
+    parts <- c(parts[1:3], sprintf("%d more in the column `artefact`", n - 4L), parts[[n]])
+  }
   sprintf(" Artefact of spike sorting: %s.", paste(parts, collapse = "; "))
 }
 

@@ -1,7 +1,7 @@
 /* Finds how many threads this process may use, and runs loops on them. The number is the
-   smallest of what the affinity, the control group and the environment variables of OpenMP
-   allow. A loop hands out items in order; about every 80 ms all threads pause, so that
-   the calling thread can poll the watch for Ctrl-C. */
+   smallest of what the affinity, the control group and the environment variables of
+   OpenMP allow. A loop hands out items in order; about every 80 ms all threads pause, so
+   that the calling thread can poll the watch for Ctrl-C. */
 #if defined(__linux__)
 #define _GNU_SOURCE
 #else
@@ -29,9 +29,9 @@
 #include <sched.h>
 #endif
 
-/* A fork can happen anywhere in the process, so nothing but the process itself can remember
-   it. The quota of the control group is read from its files once, as every call that
-   leaves the number of threads open asks for it; negative before. */
+/* A fork can happen anywhere in the process, so nothing but the process itself can
+   remember it. The quota of the control group is read from its files once, as every call
+   that leaves the number of threads open asks for it; negative before. */
 static volatile int in_forked_child = 0;
 static int cgroup_quota = -1;
 
@@ -322,9 +322,9 @@ static size_t items_done(const loop *l, int workers)
     return done;
 }
 
-/* A loop of many items begins on the calling thread, and other threads are woken only when
-   it is not over soon. With fewer items for each thread one of them could be much of the
-   loop. */
+/* A loop of many items begins on the calling thread, and other threads are woken only
+   when it is not over soon. With fewer items for each thread one of them could be much of
+   the loop. */
 enum { MANY_ITEMS = 16 };
 #define ALONE_SECONDS 0.0005
 #define TOGETHER_SECONDS 0.08  /* from one poll of the watch to the next */

@@ -165,8 +165,8 @@ struct block {
 /* Throws a failure. What the memory holds is anything. */
 block take_block(memory kind, size_t bytes);
 
-/* Work that uses the block may still be under way, unless it is `unused`: the block is not
-   given to another array before that has ended. */
+/* Work that uses the block may still be under way, unless it is `unused`: the block is
+   not given to another array before that has ended. */
 void give_block(memory kind, const block &given, bool unused = false) noexcept;
 
 /* Bytes of the current device that can be taken, because they are unused or only kept
