@@ -57,7 +57,7 @@ link_verdicts <- function(from, to, found, alpha) {
   kinds <- kinds_of_links(from, to, direct, known & test$alone <= alpha, found$parties)
   kinds$kind[pair_together(from, to, direct, test$p_together, alpha)] <- "undirected"
   kinds$kind[!is.na(reason)] <- "refused"
-  kinds$through[kinds$kind == "undirected"] <- list(integer())
+  kinds$through[kinds$kind %in% c("undirected", "refused")] <- list(integer())
   kinds$through[noisy] <- as.list(found$noisy[noisy])
   c(kinds, list(reason = reason, q_value = q))
 }

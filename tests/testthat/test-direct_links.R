@@ -286,8 +286,11 @@ test_that("a driver that was not recorded makes no direct link where others tell
     for (j in 1:6) x[, j] <- x[, j] + 0.8 * driver[4 - late[[j]] + seq_len(steps)]
     colnames(x) <- letters[1:6]
     links <- direct_of(x, threshold = -1)
-    c(direct = sum(links$link == "direct"), hidden = sum(links$reason %in% "hidden"))
-  }, double(2))
+    hidden <- links$reason %in% "hidden"
+    c(direct = sum(links$link == "direct"), hidden = sum(hidden),
+      through = sum(!is.na(links$through[hidden])))
+  }, double(3))
+  expect_identical(sum(said["through", ]), 0)
   expect_gt(sum(said["hidden", ]), 1.3 * length(seeds))
   expect_lt(sum(said["direct", ]), sum(said["hidden", ]))
 })
