@@ -11,6 +11,7 @@
 library(synfire)
 source("tools/data.R")
 source("tools/machine.R")
+source("bench/raster.R")
 options(cli.progress_show_after = Inf)
 
 out <- sub("^out=", "", commandArgs(TRUE))
@@ -125,21 +126,15 @@ patterns <- function(work, ...) {
   mine <- \() mine_patterns(..., device = device, max_memory = 8e9)
   keep(sprintf("mine_patterns, %s", work), warm(mine))
 }
-raster <- recording("spade", "movement_PGHF_raster.txt.gz")
-if (file.exists(raster)) {
-  raster <- utils::read.table(raster, col.names = c("unit", "bin"))
-  bins <- 4464
-  of_bins <- \(x) spike_trains((x$bin * 5 + 2) / 1000, x$unit, start = 0, end = bins * 0.005,
-                               resolution = 1e-3)
-  x <- of_bins(raster)
+if (file.exists(recording("spade", "movement_PGHF_raster.txt.gz"))) {
+  x <- read_raster()
   least <- c(88, 25, 12, 10, 10, 10, 10, 10)
   keep("mine_patterns, the eight published jobs", warm(\() {
     for (i in seq_along(least)) {
       mine_patterns(x, 0.005, 20, i + 1, least[[i]], device = device, max_memory = 8e9)
     }
   }))
-  moved <- data.frame(unit = raster$unit + 150, bin = (raster$bin + bins %/% 2) %% bins)
-  patterns("300 units, at least 4 spikes, 12 times", of_bins(rbind(raster, moved)), 0.005, 20, 4, 12)
+  patterns("300 units, at least 4 spikes, 12 times", read_raster(copies = 2), 0.005, 20, 4, 12)
 }
 set.seed(1)
 n <- stats::rpois(1000, 5 * 600)

@@ -12,21 +12,7 @@
 library(synfire)
 source("tools/data.R")
 source("tools/machine.R")
-
-bins <- 4464  # of the recording, 5 ms each
-
-#' The recording, with copies of it stacked as further units, each shifted in a circle
-read_raster <- function(copies = 1) {
-  raster <- read.table(file.path(Sys.getenv("SYNFIRE_DATA"), "spade",
-                                 "movement_PGHF_raster.txt.gz"))
-  stacked <- lapply(seq_len(copies) - 1, \(copy) {
-    data.frame(unit = raster[[1]] + 150 * copy,
-               bin = (raster[[2]] + copy * bins %/% copies) %% bins)
-  })
-  stacked <- do.call(rbind, stacked)
-  spike_trains((stacked$bin * 5 + 2) / 1000, stacked$unit, start = 0, end = bins * 0.005,
-               resolution = 1e-3)
-}
+source("bench/raster.R")
 
 #' One job in this process; prints what was measured
 run_job <- function(min_count, min_spikes, engine, threads, copies, runs) {
@@ -68,6 +54,7 @@ if (identical(args[1], "job")) {
   run_job(n[1], n[2], args[4], n[3], n[4], n[5])
   quit(save = "no")
 }
+
 if (!nzchar(Sys.getenv("SYNFIRE_DATA"))) {
   message("SYNFIRE_DATA is not set: no recording to mine")
   quit(save = "no")

@@ -271,7 +271,8 @@ typedef struct loop {
     void *context;
 } loop;
 
-/* What a worker is to do next: what it has begun, or a new item; NO_ITEM at the end. */
+/* The item that a worker does next: the item that it has not finished, else a new one.
+   NO_ITEM where no item is left. */
 static size_t next_item(loop *l, const begun *mine)
 {
     if (mine->item != NO_ITEM)
@@ -296,7 +297,7 @@ static void work(void *context, int worker)
     }
 }
 
-/* Of the items that failed the status of the first. */
+/* The status of the first item that failed; SYN_OK where none did. */
 static syn_status status_of(const loop *l, int workers)
 {
     syn_status status = SYN_OK;
