@@ -181,11 +181,14 @@ print.summary.direct_links <- function(x, ...) {
 #' A sentence about each link
 #' @noRd
 link_sentences <- function(links) {
-  for (column in c("cause", "effect", "through")) {
-    # Names that are numbers would be read as numbers of something.
-    links[[column]] <- gsub("(^|, )([0-9.]+)(?=$|, )", "\\1\"\\2\"", links[[column]], perl = TRUE)
-  }
+  for (column in c("cause", "effect", "through")) links[[column]] <- in_words(links[[column]])
   vapply(seq_len(nrow(links)), \(k) link_sentence(as.list(links[k, ])), "")
+}
+
+#' Names as a sentence can have them: those that are numbers in quotes
+#' @noRd
+in_words <- function(names) {
+  gsub("(^|, )([0-9.]+)(?=$|, )", "\\1\"\\2\"", names, perl = TRUE)
 }
 
 link_sentence <- function(link) {
