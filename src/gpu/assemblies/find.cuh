@@ -15,7 +15,6 @@
 extern "C" {
 #include "core/assemblies/excess.h"
 #include "core/assemblies/source.h"
-#include "gpu/assemblies/peaks.h"
 }
 
 namespace gpu {

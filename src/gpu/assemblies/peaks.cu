@@ -3,6 +3,10 @@
 #include "gpu/base/crew.cuh"
 #include "gpu/base/launch.cuh"
 
+extern "C" {
+#include "gpu/assemblies/peaks.h"
+}
+
 #include <cub/device/device_scan.cuh>
 
 #include <memory>

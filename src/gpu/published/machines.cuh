@@ -4,7 +4,8 @@
 #include "gpu/base/launch.cuh"
 #include "gpu/published/machine.cuh"
 
-#include <cub/device/device_scan.cuh>
+#include <cub/device/device_select.cuh>
+#include <thrust/iterator/counting_iterator.h>
 
 namespace gpu {
 
@@ -35,30 +36,25 @@ inline uint32_t slots_of(const syn_recording *r, int64_t longest)
     return slots;
 }
 
-/* The first event whose tick is at least `tick`. */
-inline uint32_t event_from(const syn_recording *r, int64_t tick)
-{
-    return (uint32_t) (std::lower_bound(r->tick, r->tick + r->events, tick) - r->tick);
-}
-
 /* At most `wanted` segments of about the same number of events, cut between ticks, for
    episodes that span at most `span` ticks. There is at least one event. */
 inline std::vector<segment> cut_segments(const syn_recording *r, int64_t span,
                                          uint32_t wanted)
 {
     std::vector<segment> out;
+    auto event_from = [r](int64_t tick) { return first_from(r->tick, r->events, tick); };
     for (uint32_t s = 0; s < wanted; s++) {
         uint32_t begin = r->group[(uint64_t) s * r->events / wanted];
         if (!out.empty() && begin == out.back().begin)
             continue;
         int64_t tick = r->tick[begin];
-        out.push_back({event_from(r, tick - LEAD_SPANS * span),
-                       event_from(r, tick - span), begin, r->events, r->events});
+        out.push_back({event_from(tick - LEAD_SPANS * span), event_from(tick - span),
+                       begin, r->events, r->events});
     }
     out[0].lead = out[0].reach = 0;
     for (size_t s = 1; s < out.size(); s++) {
         out[s - 1].end = out[s].begin;
-        out[s - 1].beyond = event_from(r, r->tick[out[s].begin] + span);
+        out[s - 1].beyond = event_from(r->tick[out[s].begin] + span);
     }
     return out;
 }
@@ -89,8 +85,7 @@ class machine_counter final : public strategy {
     segment_counts counts_ = {};
     published_tuples tuples_ = {};
     published_notes *found_ = nullptr;
-    uint32_t *may_be_ = nullptr, *place_ = nullptr;
-    strategy_batch kept_ = {};
+    uint32_t *chosen_ = nullptr, *n_chosen_ = nullptr;
 
     /* Done at the first count. */
     void find_windows()
@@ -143,7 +138,7 @@ class machine_counter final : public strategy {
         int blocks = 0;
         with_room(size, [&](auto room) {
             check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
-                &blocks, count_whole<decltype(room)::value>, (int) THREADS, 0));
+                &blocks, count_whole<machine<decltype(room)::value>>, (int) THREADS, 0));
         });
         return processors_ * std::max(blocks, 1) * THREADS;
     }
@@ -154,7 +149,8 @@ class machine_counter final : public strategy {
         grid g = grid_of(batch.n);
         uint32_t *waiting = lists(batch.size, &g);
         with_room(batch.size, [&](auto room) {
-            launch(count_whole<decltype(room)::value>, g, stream_, in_, batch, waiting);
+            launch(count_whole<machine<decltype(room)::value>>, g, stream_, in_, batch,
+                   waiting);
         });
         notes.capacity = capacity(batch.size);
     }
@@ -249,37 +245,29 @@ class machine_counter final : public strategy {
             count_by_threads(batch);
     }
 
-    /* PreElim, then hybrid for those that may be frequent. */
+    /* PreElim, then hybrid for those that may be frequent; the others count as 0. */
     void count_in_two_passes(const strategy_batch &batch)
     {
-        uint32_t n = batch.n, size = batch.size, kept = 0;
-        grid g = grid_of(n);
-        own_.ensure_all((size_t) n + 1, &may_be_, &place_);
-        fill(may_be_ + n, 0, 1, stream_);
-        with_room(size, [&](auto room) {
-            launch(bound_counts<decltype(room)::value>, g, stream_, in_, batch,
-                   task_.options.min_count, may_be_);
+        strategy_batch left = batch;
+        own_.ensure(&chosen_, batch.n);
+        own_.ensure(&n_chosen_, 1);
+        with_room(batch.size, [&](auto room) {
+            launch(count_whole<bounding_machine<decltype(room)::value>>, grid_of(batch.n),
+                   stream_, in_, batch, nullptr);
         });
-        /* How many may be frequent, and the place of each among them. */
         with_scratch(&scratch_, [&](void *memory, size_t &bytes) {
-            return cub::DeviceScan::ExclusiveSum(memory, bytes, may_be_, place_,
-                                                 (int) n + 1, stream_);
+            thrust::counting_iterator<uint32_t> all(0);
+            may_reach enough = {batch.count, task_.options.min_count};
+            return cub::DeviceSelect::If(memory, bytes, all, chosen_, n_chosen_,
+                                         (int) batch.n, enough, stream_);
         });
-        download(&kept, place_ + n, 1, stream_);
+        download(&left.n, n_chosen_, 1, stream_);
+        fill(batch.count, 0, batch.n, stream_);
         wait_for(stream_);
-        own_.ensure(&kept_.count, kept);
-        if (kept > 0) {
-            kept_.size = size;
-            kept_.n = kept;
-            kept_.stop = batch.stop;
-            own_.ensure(&kept_.unit, (size_t) size * kept);
-            own_.ensure(&kept_.interval, (size_t) (size - 1) * kept);
-            launch(gather_survivors, g, stream_, batch, may_be_, place_, kept,
-                   (uint32_t *) kept_.unit, (uint32_t *) kept_.interval);
-            count_by_number(kept_);
-        }
-        launch(scatter_counts, g, stream_, batch, may_be_, place_, kept_.count);
-        notes.eliminated += n - kept;
+        left.chosen = chosen_;
+        if (left.n > 0)
+            count_by_number(left);
+        notes.eliminated += batch.n - left.n;
     }
 public:
     machine_counter(const strategy_task &task, const strategy_events &events,
