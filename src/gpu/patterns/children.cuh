@@ -272,7 +272,7 @@ __device__ inline bool list_items(const pattern_search &s, const root_child &c,
     /* The list may take all that is left of the warp's room. */
     to->at = PATTERN_NEAR + top->far;
     to->n = 0;
-    child_sink sink = {to, s.room - top->far, set, after, false};
+    child_sink sink = {to, s.queue.room - top->far, set, after, false};
     for (uint32_t from = 0; from < n; from += WARP) {
         bool there = from + s.lane < n;
         uint32_t number = marked[there ? from + s.lane : from];

@@ -333,11 +333,8 @@ __device__ inline bool push_node(const pattern_search &s, const pattern_set &set
     __syncwarp();
     if (s.lane == 0) {
         pattern_node node = {};
+        (pattern_set &) node = set;
         node.before = s.my->deepest;
-        node.size = set.size;
-        node.units = set.units;
-        node.last = set.last;
-        node.windows = set.windows;
         node.words = words;
         node.open = open;
         node.barred = barred;
@@ -383,7 +380,7 @@ __device__ inline void mask_child(const pattern_search &s, const pattern_node &n
     const uint32_t *barred = s.words_at(node.barred.at);
     const uint32_t *set_words = open + t * stride + 1;
     child_lists lists = {};
-    pattern_set set = s.set_of(node);
+    pattern_set set = node;
     set.windows = shared_windows(set_words, set_words, node.words);
     uint32_t before = 0, words = (set.windows + 31) / 32;
     words = 2 * words <= node.words ? words : node.words;
@@ -439,13 +436,13 @@ __device__ inline uint32_t next_child(const pattern_search &s, pattern_node *nod
         uint32_t k = __ffs(node->alive) - 1, t = node->base + k;
         if (!node->passed && open[t * stride] > node->last) {
             node->passed = 1;
-            s.keep(s.set_of(*node));
+            s.keep(*node);
         }
         if (!(node->leaves >> k & 1)) {
             node->alive &= node->alive - 1;
             return t;
         }
-        pattern_set leaf = s.set_of(*node);
+        pattern_set leaf = *node;
         leaf.windows = __popc(open[t * stride + 1]);
         if (s.extend(&leaf, open[t * stride]))
             s.keep(leaf);
@@ -464,7 +461,7 @@ __device__ inline void step_masks(const pattern_search &s)
     if (look && !node.passed &&
         s.words_at(node.open.at)[node.next * (node.words + 1)] > node.last) {
         node.passed = 1;
-        s.keep(s.set_of(node));
+        s.keep(node);
     }
     if (look) {
         looked_ahead seen = node.words == 1 ? look_at_pairs<true>(s, node)
@@ -478,7 +475,7 @@ __device__ inline void step_masks(const pattern_search &s)
     bool end = t == NO_PLACE && node.next >= node.until;
     if (end && !node.passed) {
         node.passed = 1;
-        s.keep(s.set_of(node));
+        s.keep(node);
     }
     if (s.lane == 0) {
         *kept = node;

@@ -163,10 +163,10 @@ __global__ void count_pattern_items(pattern_job job, pattern_batch batch)
 }
 
 /* What a warp lists of a root, place after place. */
-struct root_lists {
+struct root_lists : pattern_root {
     const uint32_t *count;
     uint32_t *list;
-    uint32_t windows, listed, full, last, barred, holds;
+    uint32_t windows, barred, holds;
 };
 
 __device__ inline void list_root_places(const pattern_job &job, uint32_t root,
@@ -221,31 +221,30 @@ __global__ void list_pattern_items(pattern_job job, pattern_batch batch)
     if (r >= batch.roots)
         return;
     uint32_t root = batch.first + r;
-    pattern_root out = {};
-    root_lists x = {batch.count + (size_t) r * job.places,
-                    batch.list + (size_t) r * job.places,
-                    job.first[root + 1] - job.first[root], 0, 0, root, 0, 0};
+    root_lists x = {};
+    x.count = batch.count + (size_t) r * job.places;
+    x.list = batch.list + (size_t) r * job.places;
+    x.windows = job.first[root + 1] - job.first[root];
+    x.last = root;
     if (x.windows >= job.min_count && !job.idle[root]) {
         list_root_places(job, root, &x);
         uint32_t size = 1 + x.full;
         bool nowhere = (job.closed && (x.holds || size > job.max_spikes)) ||
                        size + x.listed < job.min_spikes;
-        out.state = nowhere ? ROOT_NONE
-                            : x.listed == 0 || size >= job.max_spikes ? ROOT_LEAF
-                                                                      : ROOT_BRANCH;
-        out.listed = out.state == ROOT_BRANCH ? x.listed : 0;
-        out.full = x.full;
-        out.last = x.last;
-        SYN_SEEK(uint32_t, at, out.before, out.listed, x.list[at] < x.last);
-        out.units = root_units(job, x, root);
-        out.hidden = job.maximal ? x.listed + x.barred > 0
-                                 : !job.closed && job.barred && x.holds &&
-                                       size < job.max_spikes;
-        out.failed = size > PATTERN_PATH;
+        x.state = nowhere ? ROOT_NONE
+                          : x.listed == 0 || size >= job.max_spikes ? ROOT_LEAF
+                                                                    : ROOT_BRANCH;
+        x.units = root_units(job, x, root);
+        x.hidden = job.maximal ? x.listed + x.barred > 0
+                               : !job.closed && job.barred && x.holds &&
+                                     size < job.max_spikes;
+        x.failed = size > PATTERN_PATH;
+        x.listed = x.state == ROOT_BRANCH ? x.listed : 0;
+        SYN_SEEK(uint32_t, at, x.before, x.listed, x.list[at] < x.last);
     }
     if (lane == 0) {
-        batch.root[r] = out;
-        atomicMax(batch.used + USED_LISTED, out.listed);
+        batch.root[r] = x;
+        atomicMax(batch.used + USED_LISTED, x.listed);
     }
 }
 

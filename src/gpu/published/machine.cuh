@@ -423,9 +423,9 @@ __global__ void run_published(machine_input in, strategy_batch batch,
     machine<ROOM> m(batch, i, place_of(waiting));
     const segment here = segments[s];
     int64_t span = 0, before = 0;
+    const uint32_t *interval = batch.interval + batch.place(i);
     for (uint32_t j = 0; j + 1 < batch.size; j++) {
-        const uint32_t *interval = batch.interval + (size_t) j * batch.all;
-        span += in.bounds[2 * interval[batch.place(i)] + 1];
+        span += in.bounds[2 * interval[(size_t) j * batch.all] + 1];
         before = j + 1 == k ? span : before;
     }
     int64_t boundary = in.tick[here.begin];

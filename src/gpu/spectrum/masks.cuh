@@ -72,19 +72,21 @@ set_counts(const spectrum_task &task, const spectrum_batch &batch, uint32_t surr
     return beyond == 0 || (task.limited && inside >= task.most);
 }
 
-/* All that a warp searches with. */
-struct searcher : warp_room<searcher, SPECTRUM_NEAR> {
-    const spectrum_task &task;
-    const spectrum_batch &batch;
-    warp_state *my;
-    uint32_t *arena;
-    uint32_t room;            /* words of the arena */
-    uint32_t lane;
+struct spectrum_queue : tree_queue<warp_state> {
+    uint32_t *busy;            /* warps that have not seen its end */
+    const unsigned long long *first;  /* [units + 1] the first task of roots, those of the
+                                         highest rank before the others; of a root,
+                                         each surrogate has as many */
+};
+
+struct searcher : tree_search<searcher, spectrum_task, spectrum_batch, spectrum_queue,
+                              warp_state, SPECTRUM_NEAR> {
+    using tree_search::tree_search;
 
     __device__ uint32_t *maxima() const
     {
         return batch.maximum +
-               ((size_t) my->surrogate * task.durations + my->duration) * SPECTRUM_SIZES;
+               ((size_t) my->surrogate * job.durations + my->duration) * SPECTRUM_SIZES;
     }
 
     /* Takes over what others have found. Where max_count is reached, nothing is left. */
@@ -94,8 +96,8 @@ struct searcher : warp_room<searcher, SPECTRUM_NEAR> {
 #pragma unroll
         for (uint32_t z = lane; z < SPECTRUM_SIZES; z += WARP) {
             uint32_t now = __ldcg(known + z);
-            now = now < task.min_count ? task.min_count - 1 : now;
-            my->least[z] = now >= task.max_count ? SPECTRUM_DONE : now;
+            now = now < job.min_count ? job.min_count - 1 : now;
+            my->least[z] = now >= job.max_count ? SPECTRUM_DONE : now;
         }
         __syncwarp();
     }
@@ -109,16 +111,16 @@ struct searcher : warp_room<searcher, SPECTRUM_NEAR> {
     /* The smallest pattern that a set can become. */
     __device__ uint32_t needed(uint32_t size, uint32_t units) const
     {
-        uint32_t by_units = units < task.min_units ? size + task.min_units - units : size;
-        return by_units > task.min_spikes ? by_units : task.min_spikes;
+        uint32_t by_units = units < job.min_units ? size + job.min_units - units : size;
+        return by_units > job.min_spikes ? by_units : job.min_spikes;
     }
 
     /* Notes the unit of an item; returns how many are known, at most min_units. */
     __device__ uint32_t add_unit(uint32_t units, uint32_t item) const
     {
-        if (units >= task.min_units)
+        if (units >= job.min_units)
             return units;
-        uint32_t rank = item >> task.lag_bits;
+        uint32_t rank = item >> job.lag_bits;
         int known = 0;
 #pragma unroll 1
         for (uint32_t k = lane; k < units; k += WARP)
@@ -144,24 +146,24 @@ struct searcher : warp_room<searcher, SPECTRUM_NEAR> {
     template <class F>
     __device__ bool visit(uint32_t size, uint32_t units, uint32_t windows, F bins) const
     {
-        if (size >= task.most && !task.limited)
+        if (size >= job.most && !job.limited)
             fail();
-        if (task.strict && size > task.most)
+        if (job.strict && size > job.most)
             return true;
-        size = size < task.most ? size : task.most;
-        if (size < task.min_spikes || units < task.min_units ||
-            windows > task.max_count || windows <= my->least[size])
+        size = size < job.most ? size : job.most;
+        if (size < job.min_spikes || units < job.min_units ||
+            windows > job.max_count || windows <= my->least[size])
             return true;
         __syncwarp();
-        if (task.checked &&
-            !set_counts(task, batch, my->surrogate, my->duration, size, bins(), windows))
-            return task.strict || task.limited;
+        if (job.checked &&
+            !set_counts(job, batch, my->surrogate, my->duration, size, bins(), windows))
+            return job.strict || job.limited;
         /* Raises the maxima of patterns of so many items and fewer. */
         uint32_t *known = maxima();
 #pragma unroll 1
-        for (uint32_t z = task.min_spikes + lane; z <= size; z += WARP)
+        for (uint32_t z = job.min_spikes + lane; z <= size; z += WARP)
             if (my->least[z] < windows) {
-                my->least[z] = windows == task.max_count ? SPECTRUM_DONE : windows;
+                my->least[z] = windows == job.max_count ? SPECTRUM_DONE : windows;
                 atomicMax(known + z, windows);
             }
         __syncwarp();
@@ -352,7 +354,7 @@ __device__ inline void add_items(const searcher &s, const mask_list<WORDS> &list
     node->listed += __popc(stay);
     node->size += __popc(full);
 #pragma unroll 1
-    for (; full && node->units < s.task.min_units; full &= full - 1) {
+    for (; full && node->units < s.job.min_units; full &= full - 1) {
         uint32_t other = __shfl_sync(WHOLE_WARP, item, __ffs(full) - 1);
         node->units = s.add_unit(node->units, other);
     }

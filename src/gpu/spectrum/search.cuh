@@ -123,7 +123,7 @@ __device__ __noinline__ uint32_t mark_often(wide_prospect c, uint32_t lag_bits,
 template <int WORDS>
 __device__ inline uint32_t mark_items(const searcher &s, const wide_prospect &c)
 {
-    uint32_t least = s.my->least[c.reach], lag_bits = s.task.lag_bits;
+    uint32_t least = s.my->least[c.reach], lag_bits = s.job.lag_bits;
     if (WORDS == 1 || WORDS == 2 || (WORDS == 0 && c.windows < 1u << 7))
         return mark_often<7>(c, lag_bits, least);
     if (WORDS > 0)
@@ -221,7 +221,7 @@ __device__ inline void make_masks(const searcher &s, const wide_prospect &c, roo
         add_items(s, list, k < c.listed, mask, c.parent->item[place], c.windows, &node);
     }
     uint32_t *bin = s.words_at(bins);
-    if (s.task.checked)
+    if (s.job.checked)
         fill_bins(s, c, bin);
     __syncwarp();
     if (!s.visit(node.size, node.units, c.windows, [&] { return bin; }) ||
@@ -261,7 +261,7 @@ __device__ inline void count_items(const searcher &s, wide_prospect *c, uint32_t
         kept += __popc(stay);
         c->size += __popc(full);
 #pragma unroll 1
-        for (; full && c->units < s.task.min_units; full &= full - 1) {
+        for (; full && c->units < s.job.min_units; full &= full - 1) {
             uint32_t other = __shfl_sync(WHOLE_WARP, at, __ffs(full) - 1);
             c->units = s.add_unit(c->units, c->parent->item[other]);
         }
@@ -396,12 +396,12 @@ template <int WORDS> __device__ inline void step_wide(const searcher &s)
     }
     uint32_t windows = node->count[j];
     bool mine = my->wides > 1 || is_for<WORDS>(windows);
-    bool sets_duration = s.task.durations > 1 && my->wides == 1;
+    bool sets_duration = s.job.durations > 1 && my->wides == 1;
     if (s.lane == 0) {
         node->next = j + 1;
         my->sets += mine;
         if (sets_duration)
-            my->duration = node->item[j] & ((1u << s.task.lag_bits) - 1);
+            my->duration = node->item[j] & ((1u << s.job.lag_bits) - 1);
     }
     __syncwarp();
     if (!mine)
@@ -415,25 +415,12 @@ template <int WORDS> __device__ inline void step_wide(const searcher &s)
 
 /* ---- tasks ---- */
 
-/* The queue, and where warps keep what they have under way. */
-struct spectrum_queue {
-    unsigned long long *next;  /* task to be taken */
-    uint32_t *busy;            /* warps that have not seen its end */
-    const unsigned long long *first;  /* [units + 1] the first task of roots, those of the
-                                         highest rank before the others; of a root,
-                                         each surrogate has as many */
-    warp_state *state;         /* [warps] */
-    uint32_t *arena;           /* [warps][room] */
-    uint32_t room;
-    long long cycles;          /* a launch goes on for */
-};
-
 /* The root {unit}, which has no windows of its own to be checked against others, is met
    once. */
 __device__ inline void begin_root(const searcher &s, uint32_t root, uint32_t part,
                                   bool met)
 {
-    const spectrum_task &task = s.task;
+    const spectrum_task &task = s.job;
     const spectrum_batch &batch = s.batch;
     warp_state *my = s.my;
     size_t k = (size_t) my->surrogate * task.units + root;
@@ -474,21 +461,21 @@ __device__ inline void begin_root(const searcher &s, uint32_t root, uint32_t par
    masks. Roots with most windows come first, so that all warps end at about the same
    time. */
 template <int WORDS>
-__device__ inline bool take_task(const searcher &s, const spectrum_queue &queue)
+__device__ inline bool take_task(const searcher &s)
 {
-    const spectrum_task &task = s.task;
+    const spectrum_task &task = s.job;
     uint32_t place = s.my->place;
     for (;;) {
         unsigned long long t = 0;
         if (s.lane == 0)
-            t = atomicAdd(queue.next, 1ull);
+            t = atomicAdd(s.queue.next, 1ull);
         t = __shfl_sync(WHOLE_WARP, t, 0);
-        if (t >= queue.first[task.units])
+        if (t >= s.queue.first[task.units])
             return false;
-        while (t >= queue.first[place + 1])
+        while (t >= s.queue.first[place + 1])
             place++;
-        uint64_t within = t - queue.first[place];
-        uint32_t parts = (uint32_t) (queue.first[place + 1] - queue.first[place]) /
+        uint64_t within = t - s.queue.first[place];
+        uint32_t parts = (uint32_t) (s.queue.first[place + 1] - s.queue.first[place]) /
                          s.batch.n;
         uint32_t surrogate = (uint32_t) (within / parts), root = task.units - 1 - place;
         uint32_t part = (uint32_t) (within % parts);
@@ -516,17 +503,11 @@ template <int WORDS>
 __global__ void __launch_bounds__(TREE_WARPS *WARP,
                                   WORDS == 0 ? SPECTRUM_BLOCKS : MASK_BLOCKS)
     search_maxima(SYN_GPU_JOB spectrum_task task,
-                  SYN_GPU_JOB spectrum_batch batch, spectrum_queue queue)
+                  SYN_GPU_JOB spectrum_batch batch, SYN_GPU_JOB spectrum_queue queue)
 {
     extern __shared__ uint64_t spectrum_shared[];
-    long long begun = clock64();
-    uint32_t mine = threadIdx.x / WARP;
-    size_t warp = (size_t) blockIdx.x * TREE_WARPS + mine;
-    warp_state *my = (warp_state *) spectrum_shared + mine;
-    searcher s = {{}, task, batch, my, queue.arena + warp * queue.room, queue.room,
-                  threadIdx.x % WARP};
-    copy_words(my, queue.state + warp);
-    __syncwarp();
+    searcher s(task, batch, queue, spectrum_shared);
+    warp_state *my = s.my;
     bool more = true;
     while (more) {
         if (my->mask_words > 0)
@@ -534,9 +515,8 @@ __global__ void __launch_bounds__(TREE_WARPS *WARP,
         else if (my->wides > 0)
             step_wide<WORDS>(s);
         else
-            more = take_task<WORDS>(s, queue);
-        bool late = clock64() - begun > queue.cycles;
-        if (__any_sync(WHOLE_WARP, late))
+            more = take_task<WORDS>(s);
+        if (s.is_late())
             break;
     }
     __syncwarp();
@@ -546,8 +526,7 @@ __global__ void __launch_bounds__(TREE_WARPS *WARP,
         else
             my->place = 0;
     }
-    __syncwarp();
-    copy_words(queue.state + warp, my);
+    s.leave();
 }
 
 /* What is found in many windows bounds the others, so it comes first. */
