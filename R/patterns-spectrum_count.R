@@ -18,9 +18,8 @@
 #'   patterns of `min_spikes + k - 1` spikes or more, with `by_duration` slice d about those
 #'   of duration (largest lag) d - 1 bins; the largest number of occurrences, 0 without any.
 #'   There are as many columns as any surrogate has use for, so there may be none. And of
-#'   `report`: `elapsed` (s), `visited` (sets of spikes looked at; depends on the threads),
-#'   `peak_memory` (bytes), `left` (surrogates that took more room than the GPUs have for
-#'   one, mined on the CPU).
+#'   `report`: `elapsed` (s), `peak_memory` (bytes), `left` (surrogates that took more room
+#'   than the GPUs have for one, mined on the CPU).
 #' @noRd
 surrogate_maxima <- function(x, bin, window, parameters, surrogate, n, by_duration = FALSE,
                              place = NULL, threads = 1, max_memory = 4e9, first = 0) {

@@ -90,8 +90,8 @@ void syn_gpu_peaks_close(syn_gpu_peaks *peaks)
 
 syn_status syn_gpu_mine_patterns(void *self, struct syn_pattern_search *search)
 {
-    syn_gpu_patterns *patterns = self;
-    snprintf(patterns->call.reason, SYN_GPU_TEXT, "%s", reason);
+    syn_gpu_call *call = self;
+    snprintf(call->reason, SYN_GPU_TEXT, "%s", reason);
     return SYN_NO_DEVICE;
 }
 

@@ -168,17 +168,11 @@ __device__ inline void count_trains(const peak_train &held, const peak_train &pa
             uint32_t other = held.place(i + WARP + lane, NO_PLACE);
             bool both = i + WARP < held.spikes;
             for (uint32_t j = 0; j < four; j++) {
-                uint4 at = mine[j];
-                count_lag<AGAIN>(sum, at.x + one, n, beyond);
-                count_lag<AGAIN>(sum, at.y + one, n, beyond);
-                count_lag<AGAIN>(sum, at.z + one, n, beyond);
-                count_lag<AGAIN>(sum, at.w + one, n, beyond);
-                if (!both)
-                    continue;
-                count_lag<AGAIN>(sum, at.x + other, n, beyond);
-                count_lag<AGAIN>(sum, at.y + other, n, beyond);
-                count_lag<AGAIN>(sum, at.z + other, n, beyond);
-                count_lag<AGAIN>(sum, at.w + other, n, beyond);
+                const uint32_t at[] = {mine[j].x, mine[j].y, mine[j].z, mine[j].w};
+                SYN_UNROLL(k, 4)
+                    count_lag<AGAIN>(sum, at[k] + one, n, beyond);
+                for (int k = 0; both && k < 4; k++)
+                    count_lag<AGAIN>(sum, at[k] + other, n, beyond);
             }
         }
     }
@@ -379,14 +373,12 @@ __device__ inline uint32_t take_peaks(const peak_job &job, const peak_room &r, u
             rung = rung_of(job, r.window[k]);
             peak = is_peak(job, r, n, k, rung);
         }
-        uint32_t peaks = __ballot_sync(WHOLE_WARP, peak);
+        syn_peak *to = out + place_for(peak, &found);
         if (peak) {
-            syn_peak *to = out + found + __popc(peaks & lanes_below());
             to->lag = lag_of(job, rung, r.window[k] - job.word[rung] * WARP);
             to->rung = (uint16_t) rung;
             to->z = (int16_t) r.z[k];
         }
-        found += (uint32_t) __popc(peaks);
     }
     return found;
 }
@@ -396,10 +388,7 @@ __device__ inline void store_peaks(const peak_job &job, const peak_item &x,
                                    const syn_peak *from, uint32_t n)
 {
     uint32_t lane = threadIdx.x % WARP;
-    unsigned long long at = 0;
-    if (lane == 0)
-        at = atomicAdd(job.used, (unsigned long long) n);
-    at = __shfl_sync(WHOLE_WARP, at, 0);
+    unsigned long long at = add_by_warp<unsigned long long>(job.used, n);
     if (lane == 0) {
         job.at[x.number] = (uint32_t) at;
         job.count[x.number] = n;

@@ -41,14 +41,12 @@ struct tree_search {
     STATE *my;
     uint32_t *arena;
     uint32_t lane;
-    long long begun;
 
     /* Goes on with what the warp had under way; `states` are those of the block. */
     __device__ tree_search(const JOB &j, const BATCH &b, const QUEUE &q, void *states)
         : job(j), batch(b), queue(q), my((STATE *) states + threadIdx.x / WARP),
           arena(q.arena + (size_t) number() * q.room), lane(threadIdx.x % WARP)
     {
-        begun = clock64();
         copy_words(my, q.state + number());
         __syncwarp();
     }
@@ -59,8 +57,8 @@ struct tree_search {
         return blockIdx.x * TREE_WARPS + threadIdx.x / WARP;
     }
 
-    /* Whether the launch is to end. */
-    __device__ bool is_late() const
+    /* Whether the launch, which began at the cycle `begun`, is to end. */
+    __device__ bool is_late(long long begun) const
     {
         bool late = clock64() - begun > queue.cycles;
         return __any_sync(WHOLE_WARP, late);

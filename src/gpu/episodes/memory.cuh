@@ -1,6 +1,7 @@
 /* What one device holds in the mining of episodes, and room for what it finds. */
 #pragma once
 
+#include "core/base/radix.h"
 #include "core/episodes/mine.h"
 #include "gpu/base/crew.cuh"
 #include "gpu/base/launch.cuh"
@@ -231,12 +232,6 @@ protected:
         return (size_t) view(size - 1).n * columns_.n * (width_ + 2);
     }
 
-    void ensure_clear(arrays *of, uint32_t **pointer, size_t n)
-    {
-        of->ensure(pointer, n);
-        fill(*pointer, 0, n, stream_);
-    }
-
     /* ---- memory ---- */
 
     size_t memory() const
@@ -330,9 +325,7 @@ protected:
     /* What syn_recording_arrange() does on the host. */
     void arrange_events()
     {
-        uint32_t n = recording_->events, bits = 1;
-        while (bits < 32 && recording_->units >> bits > 0)
-            bits++;
+        uint32_t n = recording_->events;
         std::vector<uint16_t> symbol_of(recording_->units, RARE);
         for (size_t s = 0; s < symbols_; s++)
             symbol_of[unit_of_[s]] = (uint16_t) s;
@@ -350,7 +343,7 @@ protected:
         with_scratch(&scratch, [&](void *memory, size_t &bytes) {
             return cub::DeviceRadixSort::SortPairs(
                 memory, bytes, unit.get(), sorted.get(), event.get(), events_.by_unit,
-                (int) n, 0, (int) bits, stream_);
+                (int) n, 0, std::max(syn_radix_bits(recording_->units), 1), stream_);
         });
         launch(find_rows, over(n, 256), stream_, n, events_.by_unit, events_.row);
         wait_for(stream_);

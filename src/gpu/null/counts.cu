@@ -330,8 +330,8 @@ class null_counter {
     const uint32_t *node_ = nullptr;  /* [episodes] */
     uint32_t *length_ = nullptr, *beyond_ = nullptr, *gathered_ = nullptr;
     uint32_t most_ = 0, warps_ = 0, makers_ = 0;  /* most: surrogates of a batch */
-    array<uint64_t> key_, other_key_;
-    array<uint32_t> label_, other_label_, event_, other_event_;
+    uint64_t *key_[2] = {};           /* two of each, for sorting */
+    uint32_t *label_[2] = {}, *event_[2] = {};
     array<unsigned char> scratch_;
     pinned<int> ended_{1};
 
@@ -408,11 +408,9 @@ class null_counter {
         n = std::min(n, std::ldexp(1.0, (int) left));
         most_ = (uint32_t) std::max(1.0, n);
         budget -= std::min(budget, most_ * of_one + SCRATCH / 4);
-        int blocks = 0;
         size_t processors = (size_t) processors_of(current_device());
-        check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, count_null,
-                                                            NULL_WARPS * WARP, 0));
-        size_t warps = processors * std::max(blocks, 1) * NULL_WARPS;
+        int blocks = blocks_at_once(count_null, NULL_WARPS * WARP, 0);
+        size_t warps = processors * blocks * NULL_WARPS;
         warps = std::min({warps, budget / std::max<size_t>(of_warp, 1),
                           (size_t) most_ * t.roots});
         warps_ = (uint32_t) std::max<size_t>(1, warps / NULL_WARPS) * NULL_WARPS;
@@ -431,7 +429,7 @@ class null_counter {
         making_.index = index;
         making_.n = n;
         launch(make_units, {makers_ / THREADS, THREADS}, stream_, making_);
-        cub::DoubleBuffer<uint64_t> keys(key_.get(), other_key_.get());
+        cub::DoubleBuffer<uint64_t> keys(key_[0], key_[1]);
         with_scratch(&scratch_, [&](void *memory, size_t &bytes) {
             return cub::DeviceRadixSort::SortKeys(memory, bytes, keys, events,
                                                   (int) keys_.unit_bits,
@@ -439,9 +437,9 @@ class null_counter {
         });
         batch_.key = keys.Current();
         launch(label_events, over(events, THREADS), stream_, keys_, batch_.key, events,
-               label_.get(), event_.get());
-        cub::DoubleBuffer<uint32_t> labels(label_.get(), other_label_.get());
-        cub::DoubleBuffer<uint32_t> placed(event_.get(), other_event_.get());
+               label_[0], event_[0]);
+        cub::DoubleBuffer<uint32_t> labels(label_[0], label_[1]);
+        cub::DoubleBuffer<uint32_t> placed(event_[0], event_[1]);
         with_scratch(&scratch_, [&](void *memory, size_t &bytes) {
             return cub::DeviceRadixSort::SortPairs(memory, bytes, labels, placed, events,
                                                    0, above, stream_);
@@ -475,10 +473,8 @@ public:
         put_tree();
         choose_batch();
         size_t events = (size_t) most_ * keys_.events;
-        for (array<uint64_t> *one : {&key_, &other_key_})
-            one->ensure(events);
-        for (array<uint32_t> *one : {&label_, &other_label_, &event_, &other_event_})
-            one->ensure(events);
+        own_.ensure_all(events, &key_[0], &key_[1], &label_[0], &label_[1], &event_[0],
+                        &event_[1]);
         own_.ensure(&beyond_, events * keys_.bounds);
         own_.ensure(&batch_.count, (size_t) most_ * batch_.tree.nodes);
         own_.ensure(&gathered_, (size_t) most_ * job_.episodes);
@@ -489,8 +485,8 @@ public:
         batch_.keys = making_.keys = keys_;
         batch_.beyond = beyond_;
         batch_.stop = ended_.get();
-        making_.tick = (int64_t *) other_key_.get();
-        making_.key = key_.get();
+        making_.tick = (int64_t *) key_[1];
+        making_.key = key_[0];
     }
 
     uint32_t batch() const { return most_; }

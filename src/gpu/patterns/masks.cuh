@@ -85,8 +85,7 @@ __device__ inline void restrict_entries(const pattern_search &s, uint32_t good,
         for (uint32_t w = 0; w < words; w++)
             windows += __popc(mine[1 + w] & __shfl_sync(WHOLE_WARP, good, w));
         bool stays = there && windows >= s.job.min_count;
-        uint32_t stay = __ballot_sync(WHOLE_WARP, stays);
-        uint32_t *to = entry + (kept + __popc(stay & lanes_below())) * stride;
+        uint32_t *to = entry + place_for(stays, &kept) * stride;
         /* Word by word: an entry is written over one that others may still have to
            read. */
         for (uint32_t w = 0; w < stride; w++) {
@@ -97,7 +96,6 @@ __device__ inline void restrict_entries(const pattern_search &s, uint32_t good,
                 to[w] = left;
             __syncwarp();
         }
-        kept += __popc(stay);
     }
     list->n = kept;
 }
@@ -216,11 +214,10 @@ __device__ inline bool filter_entries(const pattern_search &s, const mask_filter
             shared = shared_windows(entry + 1, f.set, f.words);
         bool often = shared >= s.job.min_count, all = often && shared == f.windows;
         uint32_t full = __ballot_sync(WHOLE_WARP, all);
-        uint32_t stay = __ballot_sync(WHOLE_WARP, often && !(set && all));
-        if (stay >> s.lane & 1)
-            copy_entry(f, entry,
-                       out + (to->n + __popc(stay & lanes_below())) * (f.to_words + 1));
-        to->n += __popc(stay);
+        bool stays = often && !(set && all);
+        uint32_t place = place_for(stays, &to->n);
+        if (stays)
+            copy_entry(f, entry, out + place * (f.to_words + 1));
         *holds |= full != 0;
         for (; set && full; full &= full - 1)
             if (!s.extend(set, __shfl_sync(WHOLE_WARP, entry[0], __ffs(full) - 1)))

@@ -189,7 +189,7 @@ struct pattern_search : tree_search<pattern_search, pattern_job, pattern_batch,
     }
 
     /* Keeps the set, if it is a pattern. */
-    __device__ void keep(const pattern_set &set) const
+    __device__ void keep(pattern_set set) const
     {
         if (set.size < job.min_spikes || set.size > job.max_spikes ||
             set.units < job.min_units || set.windows > job.max_count)

@@ -181,17 +181,17 @@ __device__ inline void list_root_places(const pattern_job &job, uint32_t root,
         x->holds |= __ballot_sync(WHOLE_WARP, (job.barred && before && all) ||
                                                   (after && all && !job.closed));
         uint32_t joins = __ballot_sync(WHOLE_WARP, after && all && job.closed);
-        uint32_t stays = __ballot_sync(WHOLE_WARP, after && !(all && job.closed));
+        bool stays = after && !(all && job.closed);
+        uint32_t to = place_for(stays, &x->listed);
         if (joins >> lane & 1) {
             uint32_t at = x->full + __popc(joins & lanes_below());
             x->list[job.places - 1 - at] = place;
         }
-        if (stays >> lane & 1)
-            x->list[x->listed + __popc(stays & lanes_below())] = place;
+        if (stays)
+            x->list[to] = place;
         if (joins)
             x->last = from + 31 - __clz(joins);
         x->full += __popc(joins);
-        x->listed += __popc(stays);
     }
     __syncwarp();
 }

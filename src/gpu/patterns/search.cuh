@@ -396,6 +396,7 @@ __global__ void __launch_bounds__(TREE_WARPS *WARP, PATTERN_BLOCKS)
                     SYN_GPU_JOB pattern_queue queue)
 {
     extern __shared__ uint64_t pattern_shared[];
+    const long long begun = clock64();
     pattern_search s(job, batch, queue, pattern_shared);
     const pattern_warp *my = s.my;
     bool more = true;
@@ -413,7 +414,7 @@ __global__ void __launch_bounds__(TREE_WARPS *WARP, PATTERN_BLOCKS)
             __syncwarp();
             if (busy && !give_up(s) && others_wait(s))
                 give_some(s);
-            if (s.is_late())
+            if (s.is_late(begun))
                 break;
         }
     }

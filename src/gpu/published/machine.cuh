@@ -106,7 +106,7 @@ __device__ inline list_place place_of(uint32_t *waiting, uint32_t k = 0,
 {
     extern __shared__ uint32_t near_lists[];
     if (waiting == nullptr)
-        return {near_lists + threadIdx.x, blockDim.x};
+        return {near_lists + k * blockDim.x + threadIdx.x, machines * blockDim.x};
     size_t width = (size_t) gridDim.x * blockDim.x, rows = k * gridDim.y + blockIdx.y;
     return {waiting + rows * width + blockIdx.x * blockDim.x + threadIdx.x,
             machines * gridDim.y * width};

@@ -109,27 +109,17 @@ class machine_counter final : public strategy {
 
     size_t slots(uint32_t size) const { return (size_t) (size - 1) * in_.slots; }
 
-    /* Room for the lists of so many machines. What was there is lost. */
-    uint32_t *waiting(uint32_t size, size_t machines)
+    /* The lists of all threads of a launch, of so many machines each; or null, where
+       these are so short that blocks get memory of their own for them. */
+    uint32_t *lists(uint32_t size, grid *g, size_t machines = 1)
     {
-        waiting_.ensure(machines * slots(size));
+        size_t of_thread = machines * slots(size);
+        g->shared = g->threads.x * of_thread * sizeof(uint32_t);
+        if (g->shared <= NEAR)
+            return nullptr;
+        g->shared = 0;
+        waiting_.ensure((size_t) g->blocks.x * g->blocks.y * g->threads.x * of_thread);
         return waiting_.get();
-    }
-
-    /* Gives blocks memory of their own for their lists, where these are not too long for
-       that: whether they are not. */
-    bool are_near(uint32_t size, grid *g) const
-    {
-        size_t bytes = g->threads.x * slots(size) * sizeof(uint32_t);
-        g->shared = bytes <= NEAR ? bytes : 0;
-        return g->shared > 0;
-    }
-
-    /* The lists of all threads, or null where they are near. */
-    uint32_t *lists(uint32_t size, grid *g)
-    {
-        size_t threads = (size_t) g->blocks.x * g->threads.x * g->blocks.y;
-        return are_near(size, g) ? nullptr : waiting(size, threads);
     }
 
     /* Threads of PTPE that the device runs at a time: MP * B_MP * T_B. */
@@ -152,7 +142,6 @@ class machine_counter final : public strategy {
             launch(count_whole<machine<decltype(room)::value>>, g, stream_, in_, batch,
                    waiting);
         });
-        notes.capacity = capacity(batch.size);
     }
 
     /* Cuts the recording into as many segments as fill the device and fit in its memory,
@@ -185,20 +174,18 @@ class machine_counter final : public strategy {
         own_.ensure_all((size_t) n * batch.n, &counts_.entry, &counts_.exit,
                         &counts_.count);
         grid g = grid_of(batch.n, n), one = {dim3(g.blocks.x), g.threads};
-        bool near = are_near(batch.size, &g);
-        size_t threads = (size_t) g.blocks.x * g.threads.x;
-        uint32_t *all = waiting(batch.size, threads * (near ? 2 : std::max(n, 2u)));
+        uint32_t *waiting = lists(batch.size, &g);
         with_room(batch.size, [&](auto room) {
             launch(count_segments<decltype(room)::value>, g, stream_, in_, batch,
-                   segments_, counts_, near ? nullptr : all);
+                   segments_, counts_, waiting);
         });
+        waiting = lists(batch.size, &one, 2);
         /* This is run little, and so made in fewer versions. */
         with_number<4, 8, SYN_GPU_SIZES>(batch.size, [&](auto room) {
             launch(stitch_segments<decltype(room)::value>, one, stream_, in_, batch,
-                   segments_, n, counts_, all);
+                   segments_, n, counts_, waiting);
         });
         notes.segmented += batch.n;
-        notes.capacity = capacity(batch.size);
         if (task_.options.published)
             merge_as_published(batch);
     }
@@ -211,8 +198,7 @@ class machine_counter final : public strategy {
         uint32_t n = cut(batch, batch.size, 1);
         own_.ensure_all((size_t) n * batch.size * batch.n, &tuples_.a, &tuples_.b,
                         &tuples_.count);
-        own_.ensure(&found_, 1);
-        fill(found_, 0, 1, stream_);
+        own_.ensure_clear(&found_, 1, stream_);
         grid g = grid_of(batch.n, n * batch.size), one = {dim3(g.blocks.x), g.threads};
         uint32_t *waiting = lists(batch.size, &g);
         with_room(batch.size, [&](auto room) {
@@ -289,6 +275,7 @@ public:
                           (int) SYN_GPU_SIZES, batch.size);
         stream_ = stream;
         find_windows();
+        notes.capacity = capacity(batch.size);
         switch (task_.options.strategy) {
         case SYN_GPU_PTPE: return count_by_threads(batch);
         case SYN_GPU_MTPE: return count_by_segments(batch);

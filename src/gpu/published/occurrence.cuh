@@ -114,8 +114,7 @@ class occurrences final : public strategy {
         most_room_ = std::max<size_t>(std::min(half / entry_bytes(), MOST_ROOM), 1);
         own_.ensure_all(events_.n, &rows_.tick, &rows_.start);
         start(order_rows, events_.n, events_, rows_);
-        own_.ensure(&result_, 1);
-        fill(result_, 0, 1, stream_);
+        own_.ensure_clear(&result_, 1, stream_);
     }
 
     void allocate()

@@ -30,7 +30,6 @@ struct warp_state {
     wide_node wide[SPECTRUM_WIDE];
     uint32_t *bin;                    /* where the windows open that masks are of, and
                                          after them room for as many */
-    uint64_t sets;                    /* looked at */
     uint32_t wides;                   /* nodes of wide[]; 0 when the warp has no task */
     uint32_t mask_words;              /* of nodes with masks; 0 when there are none */
     uint32_t deepest;                 /* where the last of these is */
@@ -50,12 +49,9 @@ set_counts(const spectrum_task &task, const spectrum_batch &batch, uint32_t surr
     uint32_t lane = threadIdx.x % WARP;
     uint32_t last = task.durations > 1 ? duration : task.window - 1;
     uint32_t shared = 0, later = 0, inside, beyond;
-#pragma unroll 1
     for (uint32_t rank = lane; rank < task.units; rank += WARP)
-#pragma unroll 1
         for (uint32_t block = 0; block < task.blocks; block++) {
             uint32_t lags = ~0u;
-#pragma unroll 1
             for (uint32_t i = 0; i < n && lags; i++)
                 lags &= lags_of(task, bits, rank, bin[i], block);
             uint32_t early = last / 32 > block   ? ~0u
@@ -93,7 +89,6 @@ struct searcher : tree_search<searcher, spectrum_task, spectrum_batch, spectrum_
     __device__ void refresh() const
     {
         const uint32_t *known = maxima();
-#pragma unroll
         for (uint32_t z = lane; z < SPECTRUM_SIZES; z += WARP) {
             uint32_t now = __ldcg(known + z);
             now = now < job.min_count ? job.min_count - 1 : now;
@@ -252,7 +247,6 @@ __device__ inline mask_aims aims_of(const searcher &s, uint32_t from, uint32_t r
     bool starts = s.lane == 0 || (z == from + s.lane && asked != before);
     uint32_t starting = __ballot_sync(WHOLE_WARP, from <= reach && starts);
     mask_aims aims;
-#pragma unroll
     for (int k = 0; k < MASK_AIMS; k++, starting &= starting - 1) {
         uint32_t first = starting ? __ffs(starting) - 1 : 0;
         uint32_t level = __shfl_sync(WHOLE_WARP, asked, first);
@@ -303,10 +297,7 @@ __device__ inline bool look_ahead(const searcher &s, mask_node *node,
     window_mask<WORDS> mine = list.mask[t < node->listed ? t : node->next];
     uint32_t windows = t < node->listed ? mine.count() : 0, alive = 0;
     uint32_t found[MASK_AIMS] = {};
-    if (s.lane == 0)
-        s.my->sets += node->listed - node->next < WARP ? node->listed - node->next : WARP;
     uint32_t lowest = aims.least[0];
-#pragma unroll
     for (int k = 1; k < MASK_AIMS; k++)
         lowest = aims.least[k] < lowest ? aims.least[k] : lowest;
     if (!__any_sync(WHOLE_WARP, windows > lowest))
@@ -321,7 +312,6 @@ __device__ inline bool look_ahead(const searcher &s, mask_node *node,
 #pragma unroll 2
         for (; u < near; u++)
             counter.count(u > t ? (mine & list.mask[u]).count() : 0);
-#pragma unroll 4
         for (; u < end; u++)
             counter.count((mine & list.mask[u]).count());
         SYN_UNROLL(k, MASK_AIMS)
@@ -345,13 +335,11 @@ __device__ inline void add_items(const searcher &s, const mask_list<WORDS> &list
 {
     bool joins = there && mask.count() == windows;
     uint32_t full = __ballot_sync(WHOLE_WARP, joins);
-    uint32_t stay = __ballot_sync(WHOLE_WARP, there && !joins);
+    uint32_t place = place_for(there && !joins, &node->listed);
     if (there && !joins) {
-        uint32_t place = node->listed + __popc(stay & lanes_below());
         list.mask[place] = mask;
         list.item[place] = item;
     }
-    node->listed += __popc(stay);
     node->size += __popc(full);
 #pragma unroll 1
     for (; full && node->units < s.job.min_units; full &= full - 1) {
@@ -406,7 +394,6 @@ __device__ inline bool mask_child(const searcher &s, const mask_node &node,
     if (*at == NO_PLACE)
         return false;
     mask_list<WORDS> to = list_of<WORDS>(s, *at, child->room);
-#pragma unroll 1
     for (uint32_t from = t + 1; from < node.listed; from += WARP) {
         uint32_t k = from + s.lane < node.listed ? from + s.lane : t;
         window_mask<WORDS> mask = list.mask[k] & set;
@@ -481,25 +468,18 @@ template <int WORDS> __device__ inline void step_masks(const searcher &s)
     __syncwarp();
 }
 
-template <int WORDS> __device__ inline void step_masks_on(const searcher &s)
-{
-#pragma unroll 1
-    for (int k = 0; k < MASK_STEPS && s.my->deepest != NO_PLACE; k++)
-        step_masks<WORDS>(s);
-}
-
 /* Goes on until all is done, or for some time. */
 template <int WORDS> __device__ inline void search_masks(const searcher &s)
 {
     warp_state *my = s.my;
+    auto go_on = [&](auto words) {
+        for (int k = 0; k < MASK_STEPS && my->deepest != NO_PLACE; k++)
+            step_masks<decltype(words)::value>(s);
+    };
     if constexpr (WORDS > 0)
-        step_masks_on<WORDS>(s);
-    else if (my->mask_words == 1)
-        step_masks_on<1>(s);
-    else if (my->mask_words == 2)
-        step_masks_on<2>(s);
+        go_on(std::integral_constant<int, WORDS>());
     else
-        step_masks_on<MASK_WORDS>(s);
+        with_number<1, 2, MASK_WORDS>(my->mask_words, go_on);
     __syncwarp();
     if (s.lane == 0 && my->deepest == NO_PLACE)
         my->mask_words = 0;

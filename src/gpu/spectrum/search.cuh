@@ -31,7 +31,6 @@ __device__ inline void list_rows(const searcher &s, const wide_prospect &c)
     enum { AHEAD = 4 };
     const uint32_t *row = c.parent->row + c.item / 32;
     uint32_t n = 0, windows = c.parent->windows, words = c.parent->words;
-#pragma unroll 1
     for (uint32_t from = 0; from < windows; from += AHEAD * WARP) {
         uint32_t word[AHEAD];
         SYN_UNROLL(k, AHEAD) {
@@ -58,7 +57,6 @@ __device__ inline void read_rows(const wide_prospect &c, const uint32_t *row, ui
                                  uint32_t *of)
 {
     uint32_t stride = c.parent->words * 4, at[ROWS_AHEAD];
-#pragma unroll
     for (int k = 0; k < ROWS_AHEAD; k += 4) {
         uint4 four = *(const uint4 *) (c.index + i + k);
         at[k] = four.x;
@@ -81,7 +79,6 @@ __device__ inline uint32_t within_duration(uint32_t lag_bits, const wide_prospec
 {
     const uint32_t *item = c.parent->item;
     uint32_t lags = (1u << lag_bits) - 1, lag = item[c.item] & lags, kept = 0;
-#pragma unroll 1
     for (; often; often &= often - 1) {
         uint32_t at = word * 32 + __ffs(often) - 1, other = item[at] & lags;
         if (other < lag || (other == lag && at > c.item))
@@ -97,12 +94,10 @@ __device__ __noinline__ uint32_t mark_often(wide_prospect c, uint32_t lag_bits,
                                             uint32_t least)
 {
     uint32_t lane = threadIdx.x % WARP, found = 0, words = c.parent->words;
-#pragma unroll 1
     for (uint32_t word = c.begin + lane; word < words; word += WARP) {
         const uint32_t *row = c.parent->row + word;
         bit_counters<PLANES> sum;
         sum.clear();
-#pragma unroll 1
         for (uint32_t i = 0; i < c.windows; i += ROWS_AHEAD) {
             uint32_t of[ROWS_AHEAD];
             read_rows(c, row, i, of);
@@ -123,25 +118,23 @@ __device__ __noinline__ uint32_t mark_often(wide_prospect c, uint32_t lag_bits,
 template <int WORDS>
 __device__ inline uint32_t mark_items(const searcher &s, const wide_prospect &c)
 {
-    uint32_t least = s.my->least[c.reach], lag_bits = s.job.lag_bits;
-    if (WORDS == 1 || WORDS == 2 || (WORDS == 0 && c.windows < 1u << 7))
-        return mark_often<7>(c, lag_bits, least);
-    if (WORDS > 0)
-        return mark_often<9>(c, lag_bits, least);
-    if (c.windows < 1u << 12)
-        return mark_often<12>(c, lag_bits, least);
-    return mark_often<31>(c, lag_bits, least);
+    auto mark = [&](auto planes) {
+        return mark_often<decltype(planes)::value>(c, s.job.lag_bits,
+                                                   s.my->least[c.reach]);
+    };
+    if constexpr (WORDS > 0)
+        return mark(std::integral_constant<int, WORDS == MASK_WORDS ? 9 : 7>());
+    else
+        return with_number<7, 12, 31>(32 - __clz(c.windows), mark);
 }
 
 /* Lists the items that are marked. */
 __device__ inline void list_marked(const searcher &s, const wide_prospect &c)
 {
     uint32_t n = 0, words = c.parent->words;
-#pragma unroll 1
     for (uint32_t from = c.begin; from < words; from += WARP) {
         uint32_t word = from + s.lane, often = word < words ? c.often[word] : 0, all;
         uint32_t k = n + sum_below(__popc(often), &all);
-#pragma unroll 1
         for (; often; often &= often - 1)
             c.at[k++] = word * 32 + __ffs(often) - 1;
         n += all;
@@ -173,7 +166,6 @@ __device__ inline void make_row(const searcher &s, const wide_prospect &c, uint3
 /* Where the child's windows open. */
 __device__ inline void fill_bins(const searcher &s, const wide_prospect &c, uint32_t *bin)
 {
-#pragma unroll 1
     for (uint32_t i = s.lane; i < c.windows; i += WARP)
         bin[i] = c.parent->bin[c.index[i]];
     __syncwarp();
@@ -210,7 +202,6 @@ __device__ inline void make_masks(const searcher &s, const wide_prospect &c, roo
     if (bins == NO_PLACE || at == NO_PLACE)
         return;
     mask_list<WORDS> list = list_of<WORDS>(s, at, node.room);
-#pragma unroll 1
     for (uint32_t from = 0; from < c.listed; from += WARP) {
         uint32_t k = from + s.lane, place = k < c.listed ? c.at[k] : c.at[from];
         const uint32_t *row = c.parent->row + place / 32;
@@ -242,7 +233,6 @@ __device__ inline void make_masks(const searcher &s, const wide_prospect &c, roo
 __device__ inline void count_items(const searcher &s, wide_prospect *c, uint32_t *count)
 {
     uint32_t kept = 0;
-#pragma unroll 1
     for (uint32_t from = 0; from < c->listed; from += WARP) {
         uint32_t k = from + s.lane, at = k < c->listed ? c->at[k] : c->at[from], n = 0;
         const uint32_t *row = c->parent->row + at / 32;
@@ -251,14 +241,12 @@ __device__ inline void count_items(const searcher &s, wide_prospect *c, uint32_t
             n += row[(size_t) c->index[i] * c->parent->words] >> at % 32 & 1;
         uint32_t full = __ballot_sync(WHOLE_WARP, k < c->listed && n == c->windows);
         bool stays = k < c->listed && n < c->windows;
-        uint32_t stay = __ballot_sync(WHOLE_WARP, stays);
+        uint32_t to = place_for(stays, &kept);
         __syncwarp();
         if (stays) {
-            uint32_t to = kept + __popc(stay & lanes_below());
             c->at[to] = at;
             count[to] = n;
         }
-        kept += __popc(stay);
         c->size += __popc(full);
 #pragma unroll 1
         for (; full && c->units < s.job.min_units; full &= full - 1) {
@@ -292,10 +280,8 @@ __device__ inline void make_wide(const searcher &s, wide_prospect c, room_top to
         return;
     }
     words = (c.listed + 31) / 32;
-#pragma unroll 1
     for (uint32_t k = s.lane; k < c.listed; k += WARP)
         item[k] = c.parent->item[c.at[k]];
-#pragma unroll 1
     for (uint32_t i = 0; i < c.windows; i++)
         make_row(s, c, i, words, row + i * words);
     wide_node node = {row, bin, item, count};
@@ -356,14 +342,12 @@ __device__ inline void wide_child(const searcher &s, uint32_t j, uint32_t window
     list_marked(s, c);
     if constexpr (WORDS > 0)
         make_masks<WORDS>(s, c, top);
-    else if (windows <= 64)
-        make_masks<1>(s, c, top);
-    else if (windows <= 128)
-        make_masks<2>(s, c, top);
-    else if (windows <= 64 * MASK_WORDS)
-        make_masks<MASK_WORDS>(s, c, top);
-    else
+    else if (windows > 64 * MASK_WORDS)
         make_wide(s, c, top);
+    else
+        with_number<1, 2, MASK_WORDS>((windows + 63) / 64, [&](auto words) {
+            make_masks<decltype(words)::value>(s, c, top);
+        });
 }
 
 /* Whether a child of a root with so many windows is searched with masks of so many words;
@@ -399,7 +383,6 @@ template <int WORDS> __device__ inline void step_wide(const searcher &s)
     bool sets_duration = s.job.durations > 1 && my->wides == 1;
     if (s.lane == 0) {
         node->next = j + 1;
-        my->sets += mine;
         if (sets_duration)
             my->duration = node->item[j] & ((1u << s.job.lag_bits) - 1);
     }
@@ -466,10 +449,7 @@ __device__ inline bool take_task(const searcher &s)
     const spectrum_task &task = s.job;
     uint32_t place = s.my->place;
     for (;;) {
-        unsigned long long t = 0;
-        if (s.lane == 0)
-            t = atomicAdd(s.queue.next, 1ull);
-        t = __shfl_sync(WHOLE_WARP, t, 0);
+        unsigned long long t = add_by_warp(s.queue.next, 1ull);
         if (t >= s.queue.first[task.units])
             return false;
         while (t >= s.queue.first[place + 1])
@@ -506,6 +486,7 @@ __global__ void __launch_bounds__(TREE_WARPS *WARP,
                   SYN_GPU_JOB spectrum_batch batch, SYN_GPU_JOB spectrum_queue queue)
 {
     extern __shared__ uint64_t spectrum_shared[];
+    const long long begun = clock64();
     searcher s(task, batch, queue, spectrum_shared);
     warp_state *my = s.my;
     bool more = true;
@@ -516,7 +497,7 @@ __global__ void __launch_bounds__(TREE_WARPS *WARP,
             step_wide<WORDS>(s);
         else
             more = take_task<WORDS>(s);
-        if (s.is_late())
+        if (s.is_late(begun))
             break;
     }
     __syncwarp();

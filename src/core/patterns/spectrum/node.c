@@ -322,7 +322,6 @@ static node *push_child(search *s, const prospect *c, uint32_t listed, size_t wo
 static syn_status enter(search *s, node *out)
 {
     syn_status status = maxima_look_ahead(s, out);
-    s->visited++;
     s->work += out->listed * out->words * SYN_MAXIMA_LANES;
     if (status == SYN_OK && out->children == 0) {
         syn_arena_return(&s->arena, out->mark);

@@ -71,7 +71,6 @@ struct syn_maxima_search {
     size_t depth, room;
     uint32_t *index;        /* [windows] */
     uint64_t *frequent, *all;  /* [a window's words on the tape, or the root's stride] */
-    uint64_t visited;       /* nodes made */
     uint64_t raised;        /* how often a maximum was */
     size_t work;            /* words gone through since the last look at the clock */
     syn_status failed;      /* why syn_maxima_take() gave nothing */

@@ -349,7 +349,3 @@ syn_status syn_maxima_search_go_on(syn_maxima_search *s, double deadline)
     return SYN_OK;
 }
 
-double syn_maxima_search_visited(const syn_maxima_search *s)
-{
-    return (double)s->visited;
-}
