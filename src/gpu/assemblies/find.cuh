@@ -25,6 +25,13 @@ enum {
     LEAST_LISTED = 2048   /* windows that a block has room for, at least */
 };
 
+/* How far blocks are. */
+struct peak_tally {
+    unsigned long long used;  /* peaks found, also where there is no room for them */
+    unsigned long long next;  /* items taken */
+    int too_large;            /* set where a count passes 2^31 - 1 */
+};
+
 /* An item is a pair of units in one of several surrogates, or in the recording:
    item = surrogate * pairs + pair. Pointers are to the device. */
 struct peak_job {
@@ -52,10 +59,8 @@ struct peak_job {
     syn_peak *scratch;         /* [blocks][most] */
     syn_peak *peak;            /* [room] items in the order in which they were done */
     uint32_t room;
-    unsigned long long *used;  /* peaks found, also where there is no room for them */
     uint32_t *at, *count;      /* [items] where the peaks of an item begin, how many */
-    unsigned long long *next;  /* items taken */
-    int *too_large;            /* set where a count passes 2^31 - 1 */
+    peak_tally *tally;
 };
 
 /* Where a block keeps what. */
@@ -225,7 +230,7 @@ __device__ inline void sum_counts(const peak_job &job, int32_t *sum)
         total += (uint32_t) sum[i];
     uint32_t at = (uint32_t) block_sum_below(total, room, &all);
     if (all > INT32_MAX)
-        *job.too_large = 1;
+        job.tally->too_large = 1;
     for (uint32_t i = from; i < to; i++)
         sum[i] = (int32_t) (at += (uint32_t) sum[i]);
 }
@@ -308,17 +313,6 @@ __device__ inline void count_marks(const peak_job &job, const peak_room &r)
 
 /* ---- a list of windows ---- */
 
-/* Rungs from the first one to below the last, whose windows are listed together. */
-struct rung_range {
-    uint32_t first, last;
-};
-
-__device__ inline uint32_t marks_in(const peak_job &job, const peak_room &r,
-                                    rung_range rungs)
-{
-    return r.before[job.word[rungs.last]] - r.before[job.word[rungs.first]];
-}
-
 __device__ inline uint32_t rung_of(const peak_job &job, uint32_t window)
 {
     uint32_t rung = 0;
@@ -388,7 +382,7 @@ __device__ inline void store_peaks(const peak_job &job, const peak_item &x,
                                    const syn_peak *from, uint32_t n)
 {
     uint32_t lane = threadIdx.x % WARP;
-    unsigned long long at = add_by_warp<unsigned long long>(job.used, n);
+    unsigned long long at = add_by_warp<unsigned long long>(&job.tally->used, n);
     if (lane == 0) {
         job.at[x.number] = (uint32_t) at;
         job.count[x.number] = n;
@@ -410,14 +404,15 @@ __device__ inline void scan_pair(const peak_job &job, const peak_item &x,
     if (threadIdx.x < WARP)
         count_marks(job, r);
     __syncthreads();
-    for (uint32_t rung = 0; rung < job.ladder.rungs;) {
-        rung_range rungs = {rung, job.ladder.rungs};
-        while (rungs.last > rung + 1 && marks_in(job, r, rungs) > job.listed)
-            rungs.last--;
-        uint32_t n = marks_in(job, r, rungs);
-        uint32_t first = job.word[rungs.first], last = job.word[rungs.last];
+    /* Rungs from `rung` to below `end` are listed together. */
+    for (uint32_t rung = 0, end; rung < job.ladder.rungs; rung = end) {
+        uint32_t first = job.word[rung], before = r.before[first];
+        end = job.ladder.rungs;
+        while (end > rung + 1 && r.before[job.word[end]] - before > job.listed)
+            end--;
+        uint32_t last = job.word[end], n = r.before[last] - before;
         for (uint32_t w = first + threadIdx.x; w < last; w += PEAK_THREADS) {
-            uint32_t at = r.before[w] - r.before[first];
+            uint32_t at = r.before[w] - before;
             for (uint32_t marks = r.mark[w]; marks; marks &= marks - 1)
                 r.window[at++] = w * WARP + (uint32_t) __ffs((int) marks) - 1;
         }
@@ -427,7 +422,6 @@ __device__ inline void scan_pair(const peak_job &job, const peak_item &x,
         if (threadIdx.x < WARP)
             found = take_peaks(job, r, n, mine, found);
         __syncthreads();
-        rung = rungs.last;
     }
     if (threadIdx.x < WARP) {
         __syncwarp();
@@ -447,7 +441,7 @@ __global__ void __launch_bounds__(PEAK_THREADS)
     peak_room room = carve_room(job, memory);
     for (;;) {
         if (threadIdx.x == 0)
-            item = item_of(job, from + atomicAdd(job.next, 1ull));
+            item = item_of(job, from + atomicAdd(&job.tally->next, 1ull));
         for (uint32_t i = threadIdx.x; i <= 2 * job.ladder.margin; i += PEAK_THREADS)
             room.sum[i] = 0;
         __syncthreads();

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "core/base/radix.h"
-#include "core/episodes/mine.h"
 #include "gpu/base/crew.cuh"
 #include "gpu/base/launch.cuh"
 #include "gpu/episodes/levels.cuh"
@@ -118,13 +117,9 @@ class level {
         view.room = (uint32_t) room;
         view.nodes = take(1);
         /* The five that go to the host stand side by side. */
-        view.parent = take(room);
-        view.suffix = take(room);
-        view.unit = take(room);
-        view.interval = take(room);
-        view.count = take(room);
-        view.step = take(room);
-        view.length = take(room);
+        for (uint32_t **one : {&view.parent, &view.suffix, &view.unit, &view.interval,
+                               &view.count, &view.step, &view.length})
+            *one = take(room);
         view.child = take(room + 1);
         view.mask = take(items * width);
         view.children = take(items);
@@ -198,7 +193,7 @@ protected:
 
     arrays own_;                     /* of the pointers that follow, and of tables */
     events_view events_ = {};
-    const int64_t *bounds_ = nullptr;
+    const syn_interval *bounds_ = nullptr;
     uint32_t *segment_ = nullptr, *meet_ = nullptr, *sum_ = nullptr;
     link *links_ = nullptr;
 
@@ -307,18 +302,13 @@ protected:
             row_begin[s] = r->first[unit_of_[s]];
             row_end[s] = r->first[unit_of_[s] + 1];
         }
-        std::vector<int64_t> bounds(2 * intervals_);
-        for (size_t k = 0; k < intervals_; k++) {
-            bounds[2 * k] = options_->intervals[k].low;
-            bounds[2 * k + 1] = options_->intervals[k].high;
-        }
         events_.n = r->events;
         own_.upload(&events_.tick, r->tick, r->events, stream_);
         arrange_events();
         own_.upload(&events_.row_begin, row_begin, stream_);
         own_.upload(&events_.row_end, row_end, stream_);
         own_.upload(&events_.unit, unit_of_, stream_);
-        own_.upload(&bounds_, bounds, stream_);
+        own_.upload(&bounds_, options_->intervals, intervals_, stream_);
         wait_for(stream_);
     }
 

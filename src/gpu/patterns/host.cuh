@@ -1,7 +1,6 @@
 /* A device's part in mining patterns: what it holds, and how it goes through roots. */
 #pragma once
 
-#include "core/patterns/engine.h"
 #include "gpu/patterns/search.cuh"
 
 #include <cub/device/device_radix_sort.cuh>
@@ -85,19 +84,14 @@ inline pattern_job make_job(const syn_pattern_search &s,
 {
     const syn_pattern_options &o = *s.options;
     pattern_job job = {};
+    (syn_pattern_options &) job = o;
     job.units = s.raster->units;
-    job.window = o.window;
     job.places = job.units * o.window;
     job.strip = std::max(1u, std::min(o.window - 1, PATTERN_STRIP));
     job.strips = (o.window - 1 + job.strip - 1) / job.strip;
     job.words = (uint32_t) ((recording.bins + o.window) / 32 + 3);
     job.unit_words = (job.units + 31) / 32;
     job.row_words = job.unit_words * (1 + job.strips);
-    job.min_spikes = o.min_spikes;
-    job.max_spikes = o.max_spikes;
-    job.min_units = o.min_units;
-    job.min_count = o.min_count;
-    job.max_count = o.max_count;
     job.closed = o.target == SYN_PATTERNS_CLOSED || o.target == SYN_PATTERNS_MAXIMAL;
     job.barred = o.target != SYN_PATTERNS_FREQUENT;
     job.maximal = o.target == SYN_PATTERNS_MAXIMAL;

@@ -8,6 +8,7 @@
 #pragma once
 
 #include "core/base/seek.h"
+#include "core/patterns/engine.h"
 #include "gpu/base/tree.cuh"
 
 namespace gpu {
@@ -20,15 +21,13 @@ enum {
 };
 
 /* The recording, and what patterns must pass. */
-struct pattern_job {
+struct pattern_job : syn_pattern_options {
     uint32_t units, places;
-    uint32_t window;        /* bins */
     uint32_t strip;         /* lags from 1 on that rows put together, at most 32 */
     uint32_t strips;        /* of a unit */
     uint32_t words;         /* of 32 bins */
     uint32_t unit_words;    /* (units + 31) / 32 */
     uint32_t row_words;     /* a bit for each unit at lag 0, and for each strip */
-    uint32_t min_spikes, max_spikes, min_units, min_count, max_count;
     int closed;             /* as in syn_node_rules */
     int barred, maximal;
     int narrow;             /* whether numbers found have 16 bits */

@@ -41,11 +41,10 @@ struct lent_node {
 
     __device__ explicit lent_node(const pattern_node &node)
     {
-        auto whole = [](uint32_t words) { return (words + 3) / 4 * 4; };
-        path = whole(sizeof node / 4);
-        open = path + whole(node.size);
-        barred = open + whole(node.open.n * (node.words + 1));
-        end = barred + whole(node.barred.n * (node.words + 1));
+        path = whole_words(sizeof node / 4);
+        open = path + whole_words(node.size);
+        barred = open + whole_words(node.open.n * (node.words + 1));
+        end = barred + whole_words(node.barred.n * (node.words + 1));
     }
 };
 

@@ -33,7 +33,7 @@ struct strategy_events {          /* on the device, as in syn_recording */
     const int64_t *tick;          /* [n] */
     const uint32_t *unit, *group, *by_unit;  /* [n] */
     const uint32_t *first;        /* [units + 1] */
-    const int64_t *bounds;        /* [intervals][2] low, high in ticks */
+    const syn_interval *bounds;   /* [intervals] */
     uint32_t intervals;
 };
 
@@ -258,8 +258,8 @@ __global__ void find_machine_windows(strategy_events events, uint2 *window)
         return;
     int64_t tick = events.tick[e];
     for (uint32_t k = blockIdx.y; k < events.intervals; k += gridDim.y) {
-        uint32_t last = first_from(events.tick, e, tick - events.bounds[2 * k]);
-        uint32_t first = first_from(events.tick, last, tick - events.bounds[2 * k + 1]);
+        uint32_t last = first_from(events.tick, e, tick - events.bounds[k].low);
+        uint32_t first = first_from(events.tick, last, tick - events.bounds[k].high);
         window[(size_t) k * events.n + e] = make_uint2(first, last);
     }
 }
@@ -425,7 +425,7 @@ __global__ void run_published(machine_input in, strategy_batch batch,
     int64_t span = 0, before = 0;
     const uint32_t *interval = batch.interval + batch.place(i);
     for (uint32_t j = 0; j + 1 < batch.size; j++) {
-        span += in.bounds[2 * interval[(size_t) j * batch.all] + 1];
+        span += in.bounds[interval[(size_t) j * batch.all]].high;
         before = j + 1 == k ? span : before;
     }
     int64_t boundary = in.tick[here.begin];

@@ -117,17 +117,6 @@ class occurrences final : public strategy {
         own_.ensure_clear(&result_, 1, stream_);
     }
 
-    void allocate()
-    {
-        for (partial_list &one : list_)
-            own_.ensure_all(room_, &one.key, &one.other);
-        if (!keeps_order())
-            return;
-        own_.ensure(&offset_, places() + 1);
-        if (searches_once())
-            own_.ensure(&place_, places() + 1);
-    }
-
     /* Makes the lists larger; what they held is lost. Other programs may have taken the
        memory that was free: then half of it is tried, and so on. */
     void make_room(size_t room)
@@ -135,7 +124,11 @@ class occurrences final : public strategy {
         room_ = std::min(room, most_room_);
         for (;; room_ = most_room_ = room_ / 2) {
             try {
-                return allocate();
+                for (partial_list &one : list_)
+                    own_.ensure_all(room_, &one.key, &one.other);
+                own_.ensure(&offset_, places() + 1);
+                own_.ensure(&place_, searches_once() ? places() + 1 : 1);
+                return;
             } catch (const failure &why) {
                 if (why.error != cudaErrorMemoryAllocation || room_ < FIRST_ROOM)
                     throw;

@@ -27,7 +27,7 @@ struct row_view {
 /* One step: every partial occurrence of `from` is lengthened by one event. */
 struct step_job {
     const uint32_t *first;            /* [units + 1] rows of a unit */
-    const int64_t *bounds;            /* [intervals][2] */
+    const syn_interval *bounds;       /* [intervals] */
     row_view rows;
     partial_list from;
     uint32_t n, shift;
@@ -96,10 +96,10 @@ __device__ inline found_rows find_next(const step_job &job, uint32_t i)
     unsigned long long key = job.from.key[i], candidate = key >> job.shift;
     unsigned long long base = candidate << job.shift;
     uint32_t unit = job.unit[candidate], last = job.first[unit + 1];
-    const int64_t *bounds = job.bounds + 2 * job.interval[candidate];
+    const syn_interval lag = job.bounds[job.interval[candidate]];
     const int64_t *tick = job.rows.tick, now = tick[key - base];
-    int64_t low = job.back ? -bounds[1] - 1 : bounds[0];
-    int64_t high = job.back ? -bounds[0] - 1 : bounds[1];
+    int64_t low = job.back ? -lag.high - 1 : lag.low;
+    int64_t high = job.back ? -lag.low - 1 : lag.high;
     if (job.dedup && i + 1 < job.n) {
         unsigned long long next = job.from.key[i + 1];
         if (next >> job.shift == candidate)

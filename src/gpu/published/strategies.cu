@@ -31,11 +31,6 @@ class worker {
     void upload(const strategy_task &task)
     {
         const syn_recording *r = task.recording;
-        std::vector<int64_t> bounds;
-        for (uint32_t k = 0; k < task.n_intervals; k++) {
-            bounds.push_back(task.intervals[k].low);
-            bounds.push_back(task.intervals[k].high);
-        }
         events_.n = r->events;
         events_.intervals = task.n_intervals;
         own_.upload(&events_.tick, r->tick, r->events, stream_);
@@ -43,7 +38,7 @@ class worker {
         own_.upload(&events_.group, r->group, r->events, stream_);
         own_.upload(&events_.by_unit, r->by_unit, r->events, stream_);
         own_.upload(&events_.first, r->first, (size_t) r->units + 1, stream_);
-        own_.upload(&events_.bounds, bounds, stream_);
+        own_.upload(&events_.bounds, task.intervals, task.n_intervals, stream_);
         *stop_.get() = 0;
         batch_.stop = stop_.get();
         wait_for(stream_);
@@ -213,13 +208,6 @@ public:
             note(batch.size, used, eliminated);
         });
     }
-
-    /* Candidates of a batch. */
-    size_t most() const
-    {
-        size_t of_a_parent = (size_t) task_.recording->units * task_.n_intervals;
-        return std::max(BATCH * devices_.size(), of_a_parent);
-    }
 };
 
 }  // namespace
@@ -239,7 +227,8 @@ syn_status syn_gpu_counter_open(const syn_recording *recording,
             return ((gpu::device_counter *) self)->count(*batch, watch, count,
                                                          eliminated);
         };
-        out->most = all->most();
+        out->most = std::max(gpu::BATCH * call->n,
+                             (size_t) recording->units * n_intervals);
         out->self = all.release();
     });
 }

@@ -128,6 +128,16 @@ struct searcher : tree_search<searcher, spectrum_task, spectrum_batch, spectrum_
         return units + 1;
     }
 
+    /* The lanes in `full` have items that are in all windows of a set: these join it. */
+    __device__ void join(uint32_t full, uint32_t item, uint32_t *size,
+                         uint32_t *units) const
+    {
+        *size += __popc(full);
+#pragma unroll 1
+        for (; full && *units < job.min_units; full &= full - 1)
+            *units = add_unit(*units, __shfl_sync(WHOLE_WARP, item, __ffs(full) - 1));
+    }
+
     /* Whether sets below one of so many items and windows, of up to `reach` items, may
        matter. */
     __device__ bool leads_on(uint32_t size, uint32_t units, uint32_t windows,
@@ -340,12 +350,7 @@ __device__ inline void add_items(const searcher &s, const mask_list<WORDS> &list
         list.mask[place] = mask;
         list.item[place] = item;
     }
-    node->size += __popc(full);
-#pragma unroll 1
-    for (; full && node->units < s.job.min_units; full &= full - 1) {
-        uint32_t other = __shfl_sync(WHOLE_WARP, item, __ffs(full) - 1);
-        node->units = s.add_unit(node->units, other);
-    }
+    s.join(full, item, &node->size, &node->units);
 }
 
 /* Where the windows of a set open. */

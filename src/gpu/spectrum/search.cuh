@@ -247,12 +247,7 @@ __device__ inline void count_items(const searcher &s, wide_prospect *c, uint32_t
             c->at[to] = at;
             count[to] = n;
         }
-        c->size += __popc(full);
-#pragma unroll 1
-        for (; full && c->units < s.job.min_units; full &= full - 1) {
-            uint32_t other = __shfl_sync(WHOLE_WARP, at, __ffs(full) - 1);
-            c->units = s.add_unit(c->units, c->parent->item[other]);
-        }
+        s.join(full, c->parent->item[at], &c->size, &c->units);
         __syncwarp();
     }
     c->listed = kept;

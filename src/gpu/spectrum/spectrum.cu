@@ -54,10 +54,10 @@ spectrum_task make_task(const syn_spectrum_options &o, const spectrum_order &ord
 {
     const syn_pattern_options &p = *o.patterns;
     spectrum_task task = {};
+    (syn_pattern_options &) task = p;
     task.width = o.width;
     task.units = o.plan->trains.units;
     task.events = o.plan->trains.events;
-    task.window = p.window;
     task.lag_bits = (uint32_t) syn_radix_bits(p.window);
     task.blocks = (p.window + 31) / 32;
     task.words = (uint32_t) ((order.bins + 31) / 32 + task.blocks + 1);
@@ -67,10 +67,6 @@ spectrum_task make_task(const syn_spectrum_options &o, const spectrum_order &ord
         throw refusal(SYN_TOO_LARGE, "%u units and %u lags are more than a GPU takes",
                       task.units, p.window);
     task.row_words = (uint32_t) ((items + 31) / 32);
-    task.min_spikes = p.min_spikes;
-    task.min_units = p.min_units;
-    task.min_count = p.min_count;
-    task.max_count = p.max_count;
     task.limited = p.max_spikes < SPECTRUM_SIZES;
     task.most = task.limited ? p.max_spikes : SPECTRUM_SIZES - 1;
     task.durations = o.by_duration ? p.window : 1;

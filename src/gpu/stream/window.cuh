@@ -338,30 +338,25 @@ class window {
         ring_ = grown;
     }
 
-    /* Larger blocks for the list of a unit and for those of all episodes that it ends. */
-    void grow_unit(syn_stream *s, uint32_t u, uint32_t room,
-                                  std::vector<list_move> *moves)
-    {
-        auto grow = [&](uint32_t list, end **ends, uint32_t *old) {
-            end *to = pool_.take<end>(&s->budget, room);
-            pool_.give(*ends, *old);
-            moves->push_back({list, room - 1, to});
-            *ends = to;
-            *old = room;
-        };
-        grow(u, &unit_[u].ends, &unit_[u].room);
-        for (uint32_t id = 0; id < s->n_kept && id < own_.size(); id++)
-            if (own_[id].ends_room > 0 && s->kept[id].unit == u)
-                grow(units_ + id, &own_[id].ends, &own_[id].ends_room);
-    }
-
+    /* Larger blocks for the lists of units, and of all episodes that they end. */
     void grow_units(syn_stream *s, const syn_stream_events &e)
     {
         std::vector<list_move> moves;
         for (uint32_t u = 0; u < units_; u++) {
-            uint32_t n = syn_stream_unit_count(&e, u);
-            if (n > unit_[u].room)
-                grow_unit(s, u, power_of_two(n + n / 4, 64), &moves);
+            uint32_t n = syn_stream_unit_count(&e, u), room = power_of_two(n + n / 4, 64);
+            auto grow = [&](uint32_t list, end **ends, uint32_t *old) {
+                end *to = pool_.take<end>(&s->budget, room);
+                pool_.give(*ends, *old);
+                moves.push_back({list, room - 1, to});
+                *ends = to;
+                *old = room;
+            };
+            if (n <= unit_[u].room)
+                continue;
+            grow(u, &unit_[u].ends, &unit_[u].room);
+            for (uint32_t id = 0; id < s->n_kept && id < own_.size(); id++)
+                if (own_[id].ends_room > 0 && s->kept[id].unit == u)
+                    grow(units_ + id, &own_[id].ends, &own_[id].ends_room);
         }
         if (moves.empty())
             return;
