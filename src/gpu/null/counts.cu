@@ -34,18 +34,9 @@ struct null_end {
     uint32_t event, start;
 };
 
-/* core/episodes/given.h on a device, and the single events of a unit. */
-struct null_tree {
-    uint32_t nodes, roots;
-    const uint32_t *unit, *level, *open, *shut, *after, *child, *of, *root;
-};
-
-/* How keys are made: batch number of the surrogate, tick, unit. */
-struct null_keys {
-    unsigned unit_bits, tick_bits;
-    uint32_t events, units, bounds;
-    const int64_t *shift;     /* [trials] */
-    const int64_t *bound;     /* [bounds] */
+/* How keys are made: batch number of the surrogate, tick, unit. As the host has it, with
+   arrays of the device. */
+struct null_keys : syn_line_layout {
     const uint32_t *first;    /* [units + 1] where a unit's events begin in `by_unit` */
 };
 
@@ -81,7 +72,7 @@ struct null_edge {
     uint32_t n;
 };
 
-__device__ inline null_edge edge_to(const null_tree &tree, const null_keys &keys,
+__device__ inline null_edge edge_to(const syn_trie &tree, const null_keys &keys,
                                     const null_line &line, uint32_t node)
 {
     uint32_t begin = keys.first[tree.unit[node]];
@@ -141,7 +132,7 @@ constexpr uint32_t NULL_WARPS = 4;  /* of a block */
 
 /* The batch, and the memory of the warps. */
 struct null_batch {
-    null_tree tree;
+    syn_trie tree;             /* its arrays are of the device */
     null_keys keys;
     uint32_t n;                /* surrogates */
     const uint64_t *key;       /* [n][events] */
@@ -327,7 +318,6 @@ class null_counter {
     null_keys keys_ = {};
     null_batch batch_ = {};  /* and the tree, which all batches share */
     make_job making_ = {};
-    const uint32_t *node_ = nullptr;  /* [episodes] */
     uint32_t *length_ = nullptr, *beyond_ = nullptr, *gathered_ = nullptr;
     uint32_t most_ = 0, warps_ = 0, makers_ = 0;  /* most: surrogates of a batch */
     uint64_t *key_[2] = {};           /* two of each, for sorting */
@@ -340,11 +330,12 @@ class null_counter {
     {
         const syn_trie &t = *job_.trie;
         const syn_line_layout &layout = *job_.layout;
-        null_tree &to = batch_.tree;
-        size_t nodes = to.nodes = t.nodes;
-        to.roots = t.roots;
-        keys_ = {layout.unit_bits, layout.tick_bits, layout.events, layout.units,
-                 t.bounds, nullptr, nullptr, making_.plan.trains.first};
+        syn_trie &to = batch_.tree;
+        size_t nodes = t.nodes;
+        to = t;
+        (syn_line_layout &) keys_ = layout;
+        keys_.bounds = t.bounds;
+        keys_.first = making_.plan.trains.first;
         own_.upload(&keys_.shift, layout.shift, layout.plan->trains.trials, stream_);
         own_.upload(&keys_.bound, t.bound, t.bounds, stream_);
         own_.upload(&to.unit, t.unit, nodes, stream_);
@@ -355,7 +346,7 @@ class null_counter {
         own_.upload(&to.child, t.child, nodes + 1, stream_);
         own_.upload(&to.of, t.of, nodes - t.roots, stream_);
         own_.upload(&to.root, t.root, t.roots, stream_);
-        own_.upload(&node_, t.node, job_.episodes, stream_);
+        own_.upload(&to.node, t.node, job_.episodes, stream_);
         std::vector<uint32_t> longest(t.depth), place;
         for (uint32_t node = 0; node < t.nodes; node++)
             if (t.child[node] < t.child[node + 1])
@@ -463,7 +454,7 @@ class null_counter {
                    length_);
         }
         unsigned blocks = std::min(blocks_for(cells, THREADS), 65535u);
-        launch(gather_null, {blocks, THREADS}, stream_, batch_.count, nodes, node_,
+        launch(gather_null, {blocks, THREADS}, stream_, batch_.count, nodes, batch_.tree.node,
                job_.episodes, cells, gathered_);
     }
 public:
