@@ -154,7 +154,8 @@ class peak_device {
         for (uint32_t s = 0; s < n && !stop; s++, here += job_.pairs, out++) {
             uint32_t peaks = here[job_.pairs] - here[0];
             if (syn_peaks_make(out, job_.units, budget) == SYN_OK)
-                out->peak = (syn_peak *) syn_budget_alloc(budget, peaks, sizeof(syn_peak));
+                out->peak =
+                    (syn_peak *) syn_budget_alloc(budget, peaks, sizeof(syn_peak));
             if (!out->peak)
                 throw refusal(syn_budget_refusal(budget), "%s", "");
             out->room = peaks;

@@ -454,8 +454,8 @@ class null_counter {
                    length_);
         }
         unsigned blocks = std::min(blocks_for(cells, THREADS), 65535u);
-        launch(gather_null, {blocks, THREADS}, stream_, batch_.count, nodes, batch_.tree.node,
-               job_.episodes, cells, gathered_);
+        launch(gather_null, {blocks, THREADS}, stream_, batch_.count, nodes,
+               batch_.tree.node, job_.episodes, cells, gathered_);
     }
 public:
     explicit null_counter(const request &job) : job_(job)

@@ -28,11 +28,7 @@ namespace gpu {
 
 /* ---- what all strategies are given ---- */
 
-struct strategy_events {          /* on the device, as in syn_recording */
-    uint32_t n;
-    const int64_t *tick;          /* [n] */
-    const uint32_t *unit, *group, *by_unit;  /* [n] */
-    const uint32_t *first;        /* [units + 1] */
+struct strategy_events : syn_recording {  /* its arrays are on the device */
     const syn_interval *bounds;   /* [intervals] */
     uint32_t intervals;
 };
@@ -161,7 +157,7 @@ template <int ROOM> class machine {
        within the upper bound, and has waited longest. */
     __device__ bool follows(const machine_input &in, int k, uint32_t e)
     {
-        uint2 window = __ldg(&in.window[(size_t) interval_[k] * in.n + e]);
+        uint2 window = __ldg(&in.window[(size_t) interval_[k] * in.events + e]);
         while (front_[k - 1] < window.x) {
             head_[k - 1]++;
             front_[k - 1] = head_[k - 1] == tail_[k - 1] ? EMPTY
@@ -254,30 +250,36 @@ __host__ __device__ inline uint32_t first_from(const int64_t *ticks, uint32_t en
 __global__ void find_machine_windows(strategy_events events, uint2 *window)
 {
     uint32_t e = blockIdx.x * blockDim.x + threadIdx.x;
-    if (e >= events.n)
+    if (e >= events.events)
         return;
     int64_t tick = events.tick[e];
     for (uint32_t k = blockIdx.y; k < events.intervals; k += gridDim.y) {
         uint32_t last = first_from(events.tick, e, tick - events.bounds[k].low);
         uint32_t first = first_from(events.tick, last, tick - events.bounds[k].high);
-        window[(size_t) k * events.n + e] = make_uint2(first, last);
+        window[(size_t) k * events.events + e] = make_uint2(first, last);
     }
 }
 
 /* PTPE, "per-thread per-episode" (Cao et al. 2010): a thread takes an episode and reads
-   the whole recording. It is also what bounds counts from above, with a MACHINE that
-   completes too much. */
+   the whole recording. */
 
 template <class MACHINE>
-__global__ void count_whole(machine_input in, strategy_batch batch, uint32_t *waiting)
+__device__ inline void count_with(const machine_input &in, const strategy_batch &batch,
+                                  uint32_t *waiting)
 {
     uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= batch.n)
         return;
     MACHINE m(batch, i, place_of(waiting));
     uint32_t count = 0;
-    run(m, in, 0, in.n, batch.stop, [&](uint32_t) { count++; });
+    run(m, in, 0, in.events, batch.stop, [&](uint32_t) { count++; });
     batch.count[batch.place(i)] = count;
+}
+
+template <int ROOM>
+__global__ void count_whole(machine_input in, strategy_batch batch, uint32_t *waiting)
+{
+    count_with<machine<ROOM>>(in, batch, waiting);
 }
 
 /* MTPE, "multiple threads per episode" (Cao et al. 2010): a thread takes an episode and a
@@ -402,9 +404,9 @@ struct published_notes {
 __device__ inline uint32_t crossing_end(const strategy_events &events, uint32_t begin,
                                         int64_t span)
 {
-    return begin < events.n
-               ? first_from(events.tick, events.n, events.tick[begin] + span)
-               : events.n;
+    return begin < events.events
+               ? first_from(events.tick, events.events, events.tick[begin] + span)
+               : events.events;
 }
 
 /* blockIdx.y is the segment and the machine: machine k starts as far before its segment
@@ -512,8 +514,8 @@ public:
         bool complete = false;
 #pragma unroll (STEPS)
         for (int k = ROOM - 1; k > 0; k--) {
-            if (unit_[k] != unit ||
-                latest_[k - 1] <= __ldg(&in.window[(size_t) interval_[k] * in.n + e].x))
+            const uint2 *window = in.window + (size_t) interval_[k] * in.events;
+            if (unit_[k] != unit || latest_[k - 1] <= __ldg(&window[e].x))
                 continue;
             latest_[k] = e + 1;
             complete |= k + 1 == (int) size_;
@@ -525,6 +527,12 @@ public:
         return complete;
     }
 };
+
+/* To batch.count, the upper bounds. */
+template <int ROOM> __global__ void bound_counts(machine_input in, strategy_batch batch)
+{
+    count_with<bounding_machine<ROOM>>(in, batch, nullptr);
+}
 
 /* Whether candidate i can reach `least`. */
 struct may_reach {

@@ -92,8 +92,8 @@ class machine_counter final : public strategy {
     {
         if (in_.window)
             return;
-        own_.ensure(&window_, (size_t) in_.n * in_.intervals);
-        dim3 blocks(blocks_for(in_.n, THREADS), most_of_grid(in_.intervals));
+        own_.ensure(&window_, (size_t) in_.events * in_.intervals);
+        dim3 blocks(blocks_for(in_.events, THREADS), most_of_grid(in_.intervals));
         launch(find_machine_windows, {blocks, THREADS}, stream_, in_, window_);
         in_.window = window_;
     }
@@ -128,7 +128,7 @@ class machine_counter final : public strategy {
         int blocks = 0;
         with_room(size, [&](auto room) {
             check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
-                &blocks, count_whole<machine<decltype(room)::value>>, (int) THREADS, 0));
+                &blocks, count_whole<decltype(room)::value>, (int) THREADS, 0));
         });
         return processors_ * std::max(blocks, 1) * THREADS;
     }
@@ -139,8 +139,7 @@ class machine_counter final : public strategy {
         grid g = grid_of(batch.n);
         uint32_t *waiting = lists(batch.size, &g);
         with_room(batch.size, [&](auto room) {
-            launch(count_whole<machine<decltype(room)::value>>, g, stream_, in_, batch,
-                   waiting);
+            launch(count_whole<decltype(room)::value>, g, stream_, in_, batch, waiting);
         });
     }
 
@@ -238,8 +237,8 @@ class machine_counter final : public strategy {
         own_.ensure(&chosen_, batch.n);
         own_.ensure(&n_chosen_, 1);
         with_room(batch.size, [&](auto room) {
-            launch(count_whole<bounding_machine<decltype(room)::value>>, grid_of(batch.n),
-                   stream_, in_, batch, nullptr);
+            launch(bound_counts<decltype(room)::value>, grid_of(batch.n), stream_, in_,
+                   batch);
         });
         with_scratch(&scratch_, [&](void *memory, size_t &bytes) {
             thrust::counting_iterator<uint32_t> all(0);

@@ -108,12 +108,12 @@ class occurrences final : public strategy {
     /* Done at the first count: only then is everything on the device for certain. */
     void prepare()
     {
-        size_t own = events_.n * (sizeof(int64_t) + sizeof(uint32_t));
+        size_t own = events_.events * (sizeof(int64_t) + sizeof(uint32_t));
         size_t half = free_memory() / 2;
         half = half > own ? half - own : 0;
         most_room_ = std::max<size_t>(std::min(half / entry_bytes(), MOST_ROOM), 1);
-        own_.ensure_all(events_.n, &rows_.tick, &rows_.start);
-        start(order_rows, events_.n, events_, rows_);
+        own_.ensure_all(events_.events, &rows_.tick, &rows_.start);
+        start(order_rows, events_.events, events_, rows_);
         own_.ensure_clear(&result_, 1, stream_);
     }
 
@@ -366,7 +366,8 @@ class occurrences final : public strategy {
 public:
     occurrences(const strategy_task &task, const strategy_events &events)
         : events_(events), compaction_(task.options.compaction),
-          dedup_(task.options.dedup != 0), shift_((uint32_t) syn_radix_bits(events.n))
+          dedup_(task.options.dedup != 0),
+          shift_((uint32_t) syn_radix_bits(events.events))
     {
     }
 

@@ -47,7 +47,7 @@ struct step_result {
 __global__ void order_rows(strategy_events events, row_view rows)
 {
     uint32_t row = blockIdx.x * blockDim.x + threadIdx.x;
-    if (row >= events.n)
+    if (row >= events.events)
         return;
     uint32_t event = events.by_unit[row];
     rows.tick[row] = events.tick[event];

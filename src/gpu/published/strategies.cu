@@ -31,7 +31,7 @@ class worker {
     void upload(const strategy_task &task)
     {
         const syn_recording *r = task.recording;
-        events_.n = r->events;
+        (syn_recording &) events_ = *r;
         events_.intervals = task.n_intervals;
         own_.upload(&events_.tick, r->tick, r->events, stream_);
         own_.upload(&events_.unit, r->unit, r->events, stream_);

@@ -57,9 +57,10 @@ struct held_unit {
                               have gone */
 };
 
-/* Episodes of one size with candidates, and how they are moved: a block each. */
+/* Episodes of one size with candidates: where they begin in the order of all, and how
+   they are moved, by a block of so many threads each. */
 struct kept_level {
-    const uint32_t *id;  /* [n] on the device */
+    uint32_t first;
     unsigned n, threads;
 };
 
@@ -187,7 +188,7 @@ class window {
         level_.clear();
         for (size_t size = 1; size < s->levels; size++) {
             size_t candidates = 0;
-            kept_level own = {order_.get() + n, 0, WARP};
+            kept_level own = {n, 0, WARP};
             for (uint32_t i = 0; i < s->level[size].n; i++) {
                 uint32_t id = s->level[size].kept[i];
                 if (s->kept[id].n == 0)
@@ -516,7 +517,7 @@ public:
         least_ = std::min(least_ ? least_ : least, least);
         move_job job = {view(s, all), nullptr, pending, begin};
         for (const kept_level &level : level_) {
-            job.id = level.id;
+            job.id = order_.get() + level.first;
             launch(move_episodes, {level.n, level.threads}, stream_, job);
         }
         s->fallen |= all;
