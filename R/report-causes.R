@@ -105,9 +105,9 @@ causes_section <- function(tested) {
   }
   links <- utils::head(tested$links, 12L)
   p <- vapply(links$p_holm, \(p) if (is.na(p)) NA_character_ else format(signif(p, 2)), "")
-  table <- data.frame(Cause = links$cause, Effect = links$effect, Delay = duration_text(links$delay),
-                      rho = signif(links$rho, 2), "p of all pairs together" = p,
-                      check.names = FALSE)
+  table <- data.frame(Cause = links$cause, Effect = links$effect,
+                      Delay = duration_text(links$delay), rho = signif(links$rho, 2),
+                      "p of all pairs together" = p, check.names = FALSE)
   list(
     paragraph(c(cause_words(tested), untold_words(tested))),
     html_table(table, paste(
