@@ -158,3 +158,22 @@ raster_background <- function(x, rows) {
                         data = marks, colour = "#9AA1AB",
                         linewidth = if (nrow(marks) <= 4000L) 0.4 else 0.2)
 }
+
+# ---- Names of chains and patterns ------------------------------------------------------
+
+#' Words as one text, without those in the middle where they are more than `most`
+#'
+#' @param first How many are kept before the gap; after it is the last one.
+#' @noRd
+cut_middle <- function(words, most, first, sep) {
+  n <- length(words)
+  paste(if (n > most) c(words[seq_len(first)], "...", words[[n]]) else words, collapse = sep)
+}
+
+#' Names with their numbers where several are equal
+#' @noRd
+told_apart <- function(names) {
+  twice <- names %in% names[duplicated(names)]
+  names[twice] <- paste0(names[twice], " #", seq_along(names)[twice])
+  names
+}
