@@ -109,7 +109,7 @@ struct smap_points {
     uint32_t predictions;     /* of this part */
     uint32_t padded;          /* n, made a multiple of SMAP_POINTS */
     const double *library;    /* [places][padded] */
-    const double *predicted;  /* [predictions][pitch] */
+    double *predicted;        /* [predictions][pitch] */
 };
 
 /* Which of the library are neighbours of a prediction: all but those at `from` to `to` -
