@@ -267,9 +267,9 @@ private:
         launch_survey(pairs, stream);
         launch_products(pairs, stream);
         with_quads(pairs.E + 2, [&](auto quads) {
-            constexpr int Q = decltype(quads)::value;
-            launch(solve_forecasts<Q>, dim3(blocks_for(pairs.rows, forecast_tile(Q)), n),
-                   FORECAST_SOLVE, 0, stream, job);
+            launch(solve_forecasts<quads>,
+                   dim3(blocks_for(pairs.rows, forecast_tile(quads)), n), FORECAST_SOLVE,
+                   0, stream, job);
         });
         launch(compare_forecasts, dim3(blocks_for(job.most, WARP), n), FORECAST_COMPARE,
                0, stream, job);

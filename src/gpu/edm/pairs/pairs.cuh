@@ -182,10 +182,13 @@ inline constexpr int most_tiles(int quads)
     return quads <= 2 ? 13 : quads <= 6 ? 9 : 6;
 }
 
-/* The same for tiles, from `tiles` on. There are few kinds, as compilers take long. */
-template <int QUADS, class F> void with_tiles(uint32_t tiles, F body)
+/* The same for the features of E coordinates, and for tiles, from `tiles` on. There are
+   few kinds, as compilers take long. */
+template <class F> void with_shape(uint32_t E, uint32_t tiles, F body)
 {
-    with_number<3, 6, most_tiles(QUADS)>(tiles, body);
+    with_quads(E + 2, [&](auto quads) {
+        with_number<3, 6, most_tiles(quads)>(tiles, [&](auto n) { body(quads, n); });
+    });
 }
 
 template <class KERNEL>

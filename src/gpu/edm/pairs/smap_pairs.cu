@@ -173,14 +173,13 @@ private:
         if (n > SMALL)
             s->own.ensure(&job.room, (size_t) blocks * SOLVE * solve_room(n));
         with_unknowns(n, [&](auto known) {
-            launch(solve_rows<decltype(known)::value>, blocks, SOLVE, 0, s->work, job);
+            launch(solve_rows<known>, blocks, SOLVE, 0, s->work, job);
         });
         dim3 grid(job.tiles * PAIR_TILE / REFINE_WARPS, job.libraries);
         size_t shared = REFINE_WARPS * refine_room(n) * sizeof(double);
         with_number<1, 4, 16>((n * (n + 1) / 2 + WARP - 1) / WARP, [&](auto each) {
-            auto kernel = refine_rows<decltype(each)::value>;
-            allow_shared(kernel, shared);
-            launch(kernel, grid, REFINE_WARPS * WARP, shared, s->work, job);
+            allow_shared(refine_rows<each>, shared);
+            launch(refine_rows<each>, grid, REFINE_WARPS * WARP, shared, s->work, job);
         });
     }
 
@@ -190,14 +189,10 @@ private:
         const pairs_job &job = s->job;
         launch_products(job, s->work);
         solve(s);
-        with_quads(job.E + 2, [&](auto quads) {
-            constexpr int Q = decltype(quads)::value;
-            with_tiles<Q>(job.target_tiles, [&](auto tiles) {
-                constexpr int T = decltype(tiles)::value;
-                launch_pairs(sum_predictions<Q, T>, job,
-                             dim3(job.tiles, job.target_groups, job.libraries),
-                             multiply_shared(Q, T), s->work);
-            });
+        with_shape(job.E, job.target_tiles, [&](auto quads, auto tiles) {
+            launch_pairs(sum_predictions<quads, tiles>, job,
+                         dim3(job.tiles, job.target_groups, job.libraries),
+                         multiply_shared(quads, tiles), s->work);
         });
         launch(add_columns, dim3(blocks_for(job.padded, 256), job.libraries), 256, 0,
                s->work, job);
