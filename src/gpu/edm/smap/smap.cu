@@ -7,7 +7,6 @@ extern "C" {
 
 #include "gpu/base/crew.cuh"
 #include "gpu/base/launch.cuh"
-#include "gpu/edm/neighbours/neighbours.cuh"
 #include "gpu/edm/delays.cuh"
 #include "gpu/edm/smap/models.cuh"
 #include "gpu/edm/smap/sums.cuh"
@@ -94,8 +93,7 @@ struct smap_slot {
     stream work;
     arrays own;                     /* of the pointers that follow */
     smap_job job;
-    placed_neighbours near;         /* lists, */
-    std::unique_ptr<neighbour_search> search;  /* and what finds them */
+    std::unique_ptr<neighbour_search> search;  /* of lists */
     double *number = nullptr;       /* all results but fates */
     pinned<double> numbers;
     pinned<unsigned char> fates;
@@ -250,16 +248,13 @@ class smap_device {
     void add_listed(smap_slot *s) const
     {
         smap_job &job = s->job;
-        placed_neighbours &near = s->near;
         size_t n = s->n;
         if (!s->search)
             s->search.reset(new neighbour_search({data_.rows, shape_.dims, space_},
                                                  {data_.n, data_.library}, s->work));
-        s->own.ensure(&near.found, n);
-        s->own.ensure_all(n * job.k, &near.row, &near.distance);
-        s->search->find({s->n, job.prediction}, job.k, job.exclusion, near);
-        job.row = near.row;
-        job.lists = {near.found, near.row, near.distance, job.k};
+        s->own.ensure(&job.lists.found, n);
+        s->own.ensure_all(n * job.k, &job.lists.row, &job.lists.distance);
+        s->search->find({s->n, job.prediction}, job.k, job.exclusion, job.lists);
         job.splits = 1;
         s->own.ensure(&job.sum, thetas_ * n * shape_.columns);
         s->own.ensure(&job.spread, thetas_ * n * 3);
