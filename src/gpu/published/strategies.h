@@ -27,10 +27,10 @@ typedef struct syn_gpu_strategy_report {
    it is closed. Where memory is short, counting halves its batches first. SYN_TOO_LARGE:
    an episode of more than SYN_GPU_SIZES events, which is what the state machines hold.
    After an error nothing is left open. */
-syn_status syn_gpu_counter_open(const syn_recording *recording,
-                                const syn_interval *intervals, uint32_t n_intervals,
-                                const syn_gpu_strategy_options *options,
-                                syn_gpu_call *call, syn_counter *out);
+SYN_GPU_MAKER(syn_gpu_counter_open, memset(out, 0, sizeof *out),
+              const syn_recording *recording, const syn_interval *intervals,
+              uint32_t n_intervals, const syn_gpu_strategy_options *options,
+              syn_gpu_call *call, syn_counter *out)
 
 /* What happened since it was opened. */
 void syn_gpu_counter_report(const syn_counter *counter, syn_gpu_strategy_report *report);

@@ -86,24 +86,17 @@ __device__ inline double spread_of(const lanes &here)
 
 /* ---- many pairs ---- */
 
-/* Columns of a batch: up, down. */
-struct scan_columns {
-    double *z[2], *count[2], *expected[2], *noise[2];
-    int32_t *lo[2];
-    double *spread;  /* by pair */
-};
-
 struct scan_job {
     syn_scan_tables tables;
     const int32_t *count;     /* [units][units][2 * lags + 1] */
     uint32_t units, lags;     /* of the counts */
     const int32_t *a, *b;     /* [pairs] of the batch */
     uint32_t pairs;
-    scan_columns out;
+    syn_scan_columns out;     /* of the batch */
 };
 
 __device__ inline void store(const syn_scan_best &best, int sign, size_t at,
-                             const scan_columns &out)
+                             const syn_scan_columns &out)
 {
     out.z[sign][at] = best.z;
     out.count[sign][at] = best.count;
@@ -195,7 +188,7 @@ public:
         own_.upload(&job_.count, c.count, cells, stream_);
         job_.units = c.units;
         job_.lags = c.lags;
-        scan_columns &out = job_.out;
+        syn_scan_columns &out = job_.out;
         for (int sign = 0; sign < 2; sign++)
             own_.ensure_all(2 * most, &out.z[sign], &out.count[sign], &out.expected[sign],
                             &out.noise[sign], &out.lo[sign]);
