@@ -154,9 +154,7 @@ raster_background <- function(x, rows) {
   y <- rows$y[unit]
   half <- 0.35 * rows$height[unit]
   marks <- data.frame(time = .subset2(x, "time"), low = y - half, high = y + half)
-  ggplot2::geom_segment(aes_from(x = "time", xend = "time", y = "low", yend = "high"),
-                        data = marks, colour = "#9AA1AB",
-                        linewidth = if (nrow(marks) <= 4000L) 0.4 else 0.2)
+  time_marks(marks, colour = "#9AA1AB", linewidth = if (nrow(marks) <= 4000L) 0.4 else 0.2)
 }
 
 # ---- Names of chains and patterns ------------------------------------------------------
