@@ -1,6 +1,6 @@
-/* The inner loops of cross mapping, with up to 64 libraries side by side. A row's
-   nearest library rows come in order, and a bit for each library says whether it contains
-   the row. Compiled once for each kind of processor. */
+/* The inner loops of cross mapping, with up to 64 libraries or 8 targets side by side. A
+   row's nearest library rows come in order, and a bit for each library says whether it
+   contains the row. Compiled once for each kind of processor. */
 #include "core/edm/ccm/lanes.h"
 
 #include <math.h>
@@ -304,9 +304,11 @@ static void take_found(const syn_ccm_list *list, uint32_t n, uint32_t k,
     }
 }
 
-/* The neighbours of a row in each library of a group. */
+/* The neighbours of a row in each library of a group. As many lanes as a multiple of
+   `register_lanes` get some. */
 static void find(const syn_ccm_problem *p, const syn_ccm_list *list,
-                 const syn_ccm_group *g, syn_ccm_space *space, const syn_ccm_lanes *lanes)
+                 const syn_ccm_group *g, syn_ccm_space *space,
+                 const syn_ccm_lanes *lanes, uint32_t register_lanes)
 {
     uint32_t found[SYN_CCM_LANES] = {0};
     if (list->found) {
@@ -322,7 +324,8 @@ static void find(const syn_ccm_problem *p, const syn_ccm_list *list,
             search_open(p, list, g, open, space, lanes, found);
     }
     /* Who has fewer than k gets neighbours without weight. */
-    for (uint32_t lane = 0; lane < g->pitch; lane++)
+    uint32_t lanes_in_use = (g->n + register_lanes - 1) / register_lanes * register_lanes;
+    for (uint32_t lane = 0; lane < lanes_in_use; lane++)
         for (uint32_t j = found[lane]; j < p->k; j++) {
             lanes->at[j * SYN_CCM_LANES + lane] = j > 0 ? lanes->at[lane] : 0;
             lanes->distance[j * SYN_CCM_LANES + lane] = INFINITY;
@@ -385,35 +388,85 @@ SYN_INLINE void add_pair(syn_f64 guess, syn_f64 y, syn_f64 *total)
 /* Adds the rows to the sums of one target, all rows of some lanes after each other: their
    sums stay in registers. */
 static void add_target(const syn_ccm_problem *p, uint32_t target,
-                       const syn_ccm_list *list, uint32_t rows, const syn_ccm_group *g,
-                       const syn_ccm_lanes *lanes)
+                       const syn_ccm_list *list, uint32_t rows, uint32_t n,
+                       const syn_ccm_lanes *lanes, double *sum)
 {
-    double *sum = g->sum + (size_t)target * SYN_CCM_SUMS * g->pitch;
     const double *value = p->value + (size_t)target * p->n;
-    for (uint32_t lane = 0; lane < g->n; lane += SYN_F64_LANES) {
+    for (uint32_t lane = 0; lane < n; lane += SYN_F64_LANES) {
         syn_f64 total[SYN_CCM_SUMS];
         for (int s = 0; s < SYN_CCM_SUMS; s++)
-            total[s] = syn_f64_load(sum + s * g->pitch + lane);
+            total[s] = syn_f64_load(sum + s * SYN_CCM_LANES + lane);
         for (uint32_t r = 0; r < rows; r++)
             add_pair(predict(p->k, value, &lanes[r], lane),
                      syn_f64_all(list[r].observed[target]), total);
         for (int s = 0; s < SYN_CCM_SUMS; s++)
-            syn_f64_store(sum + s * g->pitch + lane, total[s]);
+            syn_f64_store(sum + s * SYN_CCM_LANES + lane, total[s]);
+    }
+}
+
+/* Adds the rows to the sums of `n` targets from `first` on, at most 8: lane r of `lanes`
+   is row r. A register may reach beyond the targets; what comes of that is not used. */
+static void add_beside(const syn_ccm_problem *p, uint32_t first, uint32_t n,
+                       const syn_ccm_list *list, uint32_t rows,
+                       const syn_ccm_lanes *lanes, double *sum)
+{
+    const double *value = p->beside + (size_t)first * p->n;
+    for (uint32_t from = 0; from < n; from += SYN_F64_LANES) {
+        syn_f64 total[SYN_CCM_SUMS];
+        for (int s = 0; s < SYN_CCM_SUMS; s++)
+            total[s] = syn_f64_load(sum + s * SYN_CCM_BESIDE + from);
+        for (uint32_t r = 0; r < rows; r++) {
+            syn_f64 guess = syn_f64_all(0);
+            for (uint32_t j = 0; j < p->k; j++) {
+                size_t at = (size_t)lanes->at[j * SYN_CCM_LANES + r] * n + from;
+                guess += syn_f64_all(lanes->distance[j * SYN_CCM_LANES + r]) *
+                         syn_f64_load(value + at);
+            }
+            add_pair(guess, syn_f64_load(list[r].observed + first + from), total);
+        }
+        for (int s = 0; s < SYN_CCM_SUMS; s++)
+            syn_f64_store(sum + s * SYN_CCM_BESIDE + from, total[s]);
+    }
+}
+
+/* The same for a group of one library, whose neighbours have a lane for each row. */
+static void add_rows_of_one(const syn_ccm_problem *p, const syn_ccm_list *list,
+                            uint32_t rows, const syn_ccm_group *g, syn_ccm_space *space)
+{
+    const syn_ccm_lanes *all = &space->lanes[0];
+    for (uint32_t from = 0; from < rows; from += SYN_CCM_LANES, list += SYN_CCM_LANES) {
+        uint32_t n = rows - from < SYN_CCM_LANES ? rows - from : SYN_CCM_LANES;
+        for (uint32_t r = 0; r < SYN_CCM_LANES; r++) {
+            /* Lanes without a row have that of the first. */
+            syn_ccm_lanes lane = {all->at + r, all->distance + r};
+            find(p, &list[r < n ? r : 0], g, space, &lane, 1);
+        }
+        weigh_lanes(p->k, p->least, SYN_CCM_LANES, all->distance);
+        for (uint32_t t = 0; t < p->targets; t += SYN_CCM_BESIDE) {
+            uint32_t left = p->targets - t;
+            add_beside(p, t, left < SYN_CCM_BESIDE ? left : SYN_CCM_BESIDE, list, n, all,
+                       g->sum + syn_ccm_sum_at(g, 0, t, 0));
+        }
     }
 }
 
 static void add_rows(const syn_ccm_problem *p, const syn_ccm_list *list, uint32_t rows,
                      const syn_ccm_group *g, syn_ccm_space *space)
 {
+    if (g->n == 1) {
+        add_rows_of_one(p, list, rows, g, space);
+        return;
+    }
     for (uint32_t from = 0; from < rows; from += space->lanes_rows) {
         uint32_t left = rows - from;
         uint32_t n = left < space->lanes_rows ? left : space->lanes_rows;
         for (uint32_t r = 0; r < n; r++) {
-            find(p, &list[from + r], g, space, &space->lanes[r]);
+            find(p, &list[from + r], g, space, &space->lanes[r], SYN_F64_LANES);
             weigh_lanes(p->k, p->least, g->n, space->lanes[r].distance);
         }
         for (uint32_t t = 0; t < p->targets; t++)
-            add_target(p, t, list + from, n, g, space->lanes);
+            add_target(p, t, list + from, n, g->n, space->lanes,
+                       g->sum + (size_t)t * SYN_CCM_SUMS * SYN_CCM_LANES);
     }
 }
 

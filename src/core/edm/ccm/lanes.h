@@ -1,5 +1,6 @@
 /* The inner loops of cross mapping: for one row, the nearest of all library rows in
-   order, and from these the predictions of up to 64 libraries side by side. */
+   order, and from these the predictions of up to 64 libraries side by side, or of up to
+   8 targets by one library. */
 #ifndef SYN_EDM_CCM_LANES_H
 #define SYN_EDM_CCM_LANES_H
 
@@ -7,11 +8,9 @@
 #include "core/edm/ccm/ccm.h"
 #include "core/edm/neighbours/nearest.h"
 
-enum {
-    SYN_CCM_LANES = 64,
-    SYN_CCM_REGISTER = 8, /* numbers of the widest register */
-    SYN_CCM_DIRECT = 8    /* libraries that are searched one by one together */
-};
+enum { SYN_CCM_LANES = 64 };
+enum { SYN_CCM_BESIDE = 8 };  /* targets side by side, in a group of one library */
+enum { SYN_CCM_DIRECT = 8 };  /* libraries that are searched one by one together */
 
 /* Library rows in the fixed shuffle of all rows (core/base/rank.h). */
 typedef struct syn_ccm_order {
@@ -29,7 +28,11 @@ typedef struct syn_ccm_problem {
     const double *coordinate;  /* [dims][n] */
     double least;              /* that of the points */
     size_t stride;             /* between the coordinates of a prediction row */
-    const double *value;       /* [targets][n] targets, from their shift */
+    const double *value;       /* [targets][n] targets, from their shift; groups of
+                                  several libraries take these */
+    const double *beside;      /* the same for groups of one library: for each 8 targets
+                                  [n][8], for the last ones [n][as many as are left], and
+                                  8 more numbers */
 } syn_ccm_problem;
 
 /* The nearest library rows of one row, in order; or those in each library of a group. Of
@@ -47,18 +50,37 @@ typedef struct syn_ccm_list {
     uint32_t row;           /* of the data */
     uint32_t from;          /* the first library row after it in the order of ties */
     const double *point;    /* [dims] `stride` apart */
-    const double *observed; /* [targets] from their shift, NaN if unknown */
+    const double *observed; /* [targets] from their shift, NaN if unknown; 7 more can be
+                               read */
 } syn_ccm_list;
 
-/* Up to 64 libraries of one size: lane l is library l. */
+/* Up to 64 libraries of one size: lane l is library l. In a group of one, lane l is the
+   l-th of 8 targets. */
 typedef struct syn_ccm_group {
     uint32_t n, size;
-    uint32_t pitch;      /* n, made a multiple of SYN_CCM_REGISTER */
     uint64_t *member;    /* [n of problem] a bit for each library that has the row; or */
     uint32_t *rows;      /* [n][size] the same as lists, where searching these is faster
                             than going through the nearest of all. The other is NULL */
-    double *sum;         /* [targets][SYN_CCM_SUMS][pitch] */
+    double *sum;         /* [targets][SYN_CCM_SUMS][SYN_CCM_LANES], and of one library
+                            [targets / 8][SYN_CCM_SUMS][SYN_CCM_BESIDE] */
 } syn_ccm_group;
+
+/* Sums of a group that there is room for. */
+static inline size_t syn_ccm_sums(const syn_ccm_group *g, size_t targets)
+{
+    size_t eights = (targets + SYN_CCM_BESIDE - 1) / SYN_CCM_BESIDE;
+    return SYN_CCM_SUMS *
+           (g->n == 1 ? eights * SYN_CCM_BESIDE : targets * SYN_CCM_LANES);
+}
+
+/* Where sum `s` of library `lane` and target `t` is. */
+static inline size_t syn_ccm_sum_at(const syn_ccm_group *g, uint32_t lane, size_t t,
+                                    int s)
+{
+    size_t eight = t / SYN_CCM_BESIDE, beside = t % SYN_CCM_BESIDE;
+    return g->n == 1 ? (eight * SYN_CCM_SUMS + (size_t)s) * SYN_CCM_BESIDE + beside
+                     : (t * SYN_CCM_SUMS + (size_t)s) * SYN_CCM_LANES + lane;
+}
 
 /* The neighbours of one row in each library of a group. */
 typedef struct syn_ccm_lanes {

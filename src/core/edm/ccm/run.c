@@ -263,10 +263,8 @@ static syn_status make_groups(mapping *m, const unsigned char *direct)
             m->group_sample[next++] = from;
             g->n = all - from < lanes ? all - from : lanes;
             g->size = o->size[s];
-            g->pitch = (g->n + SYN_CCM_REGISTER - 1) / SYN_CCM_REGISTER;
-            g->pitch *= SYN_CCM_REGISTER;
-            size_t sums = (size_t)SYN_CCM_SUMS * g->pitch;
-            SYN_ARRAY(&m->memory, g->sum, sums * m->problem.targets);
+            size_t sums = syn_ccm_sums(g, m->problem.targets);
+            SYN_ARRAY(&m->memory, g->sum, sums);
             if (direct[s])
                 SYN_ARRAY(&m->memory, g->rows, (size_t)g->n * g->size);
             else
@@ -316,21 +314,49 @@ static syn_status make_problem(mapping *m, uint32_t targets)
     p->row = m->library->row;
     p->stride = rows;
     p->least = m->points->least;
-    double *coordinate, *value;
+    double *coordinate;
     SYN_ARRAY(&m->memory, coordinate, (size_t)p->n * p->dims);
-    SYN_ARRAY(&m->memory, value, (size_t)p->n * targets);
     SYN_ARRAY(&m->memory, m->shift, targets);
     p->coordinate = coordinate;
-    p->value = value;
     for (size_t e = 0; e < p->dims; e++)
         for (uint32_t i = 0; i < p->n; i++)
             coordinate[e * p->n + i] = m->points->coordinate[e * rows + p->row[i]];
-    for (size_t t = 0; t < targets; t++) {
+    for (size_t t = 0; t < targets; t++)
         m->shift[t] = syn_ccm_middle(m->target + t * rows, m->prediction);
-        for (uint32_t i = 0; i < p->n; i++)
-            value[t * p->n + i] = m->target[t * rows + p->row[i]] - m->shift[t];
-    }
     return make_order(m, &p->order);
+}
+
+/* Puts target `t` of each library row at to[0], to[step] and so on. */
+static void put_target(const mapping *m, size_t t, double *to, size_t step)
+{
+    const double *from = m->target + t * m->points->rows;
+    for (uint32_t i = 0; i < m->problem.n; i++)
+        to[i * step] = from[m->problem.row[i]] - m->shift[t];
+}
+
+/* The targets in the order in which the groups, which have been made, take them. */
+static syn_status make_values(mapping *m)
+{
+    syn_ccm_problem *p = &m->problem;
+    size_t n = p->n, all = n * p->targets, one = 0;
+    for (size_t g = 0; g < m->groups; g++)
+        one += m->group[g].n == 1;
+    double *value = NULL, *beside = NULL;
+    if (one < m->groups)
+        SYN_ARRAY(&m->memory, value, all);
+    if (one > 0)
+        SYN_ARRAY(&m->memory, beside, all + SYN_CCM_BESIDE);
+    p->value = value;
+    p->beside = beside;
+    for (size_t t = 0; t < p->targets; t++) {
+        size_t first = t - t % SYN_CCM_BESIDE, left = p->targets - first;
+        if (value)
+            put_target(m, t, value + t * n, 1);
+        if (beside)
+            put_target(m, t, beside + first * n + t % SYN_CCM_BESIDE,
+                       left < SYN_CCM_BESIDE ? left : SYN_CCM_BESIDE);
+    }
+    return SYN_OK;
 }
 
 /* ---- rows, a tile at a time ---- */
@@ -356,7 +382,7 @@ static syn_status make_tile(mapping *m)
     SYN_ARRAY(&m->memory, t->found, room * SYN_CCM_DIRECT);
     if (all)
         SYN_ARRAY(&m->memory, t->square, room * p->n);
-    SYN_ARRAY(&m->memory, t->observed, room * p->targets);
+    SYN_ARRAY(&m->memory, t->observed, room * p->targets + SYN_CCM_BESIDE);
     return SYN_OK;
 }
 
@@ -657,7 +683,7 @@ static void put_group(const syn_ccm_group *g, size_t t, size_t at, syn_ccm_skill
     for (uint32_t lane = 0; lane < g->n; lane++) {
         double sum[SYN_CCM_SUMS];
         for (int s = 0; s < SYN_CCM_SUMS; s++)
-            sum[s] = g->sum[(t * SYN_CCM_SUMS + (size_t)s) * g->pitch + lane];
+            sum[s] = g->sum[syn_ccm_sum_at(g, lane, t, s)];
         syn_ccm_skill_put(sum, out, t * out->n + at + lane);
     }
 }
@@ -683,6 +709,7 @@ static syn_status prepare(mapping *m, uint32_t targets)
     SYN_ARRAY(&m->memory, direct, m->options->sizes);
     m->choice = ccm_plan(m->options, m->problem.n, m->problem.dims, direct);
     SYN_TRY(make_groups(m, direct));
+    SYN_TRY(make_values(m));
     SYN_TRY(make_space(m));
     SYN_TRY(make_tile(m));
     if (!m->choice.blocks)
