@@ -1,7 +1,7 @@
 /* Predictions whose normal equations lose too many digits, such as those of spike counts,
    whose weights differ by many orders of magnitude. Their coordinates are turned by the
    inverse of the equations' triangle, so that the equations of turned ones are nearly
-   those of the identity (syn_smap_normal_refine() in core/edm/smap/model.c). */
+   those of the identity (syn_smap_refine() in core/edm/smap/model.c). */
 #pragma once
 
 #include "gpu/edm/pairs/models.cuh"
