@@ -108,16 +108,20 @@ check_with_options <- function(given, arg, main, options, must, hint) {
 #' To be called first by a function that users call.
 #'
 #' @param ... What an argument must be, by its name; for the others "given".
+#' @return List: the user's `call`, as match.call() gives it, and when it `began`.
 #' @noRd
 check_given <- function(..., call = rlang::caller_env()) {
   must <- list(...)
   frame <- sys.parent()
+  given <- match.call(sys.function(frame), sys.call(frame), envir = parent.frame(2L))
+  begun <- list(call = given, began = proc.time()[["elapsed"]])
   defaults <- formals(sys.function(frame))
   check_argument_names(names(sys.call(frame)), names(defaults))
   for (arg in names(defaults)[vapply(defaults, is.name, NA)]) {
     if (arg == "..." || !identical(defaults[[arg]], quote(expr = ))) next
     refuse_if(eval(call("missing", as.name(arg)), call), arg, must[[arg]] %||% "given", "missing")
   }
+  invisible(begun)
 }
 
 #' Error unless `...` of the calling function is empty: a misspelt argument ends up there
