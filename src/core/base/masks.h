@@ -245,14 +245,6 @@ static inline size_t syn_row_words(size_t bits)
     return (bits / (64 * SYN_ROW_WORDS) + 1) * SYN_ROW_WORDS;
 }
 
-enum { SYN_GROUP = 16 };  /* neighbours in a row that are one bit of a row of groups */
-
-/* Words of a row of groups of `bits` items. */
-static inline size_t syn_group_words(size_t bits)
-{
-    return syn_row_words(bits / SYN_GROUP + 1);
-}
-
 /* In the widest registers there are; the compiler does the rest. */
 enum { SYN_BLOCK_WORDS = SYN_WIDTH == 512 ? 8 : 4 };
 typedef uint64_t syn_block __attribute__((vector_size(8 * SYN_BLOCK_WORDS)));
@@ -372,26 +364,6 @@ static inline void syn_turn(const uint64_t *mask, size_t n, size_t words, uint64
             for (size_t j = 0; j < 64; j++)
                 row[(w * 64 + j) * stride + s] = square[j];
         }
-}
-
-/* Four bits: which quarters of a word are not 0. */
-static inline uint64_t syn_quarters(uint64_t word)
-{
-    uint64_t low = 0x7fff7fff7fff7fffu;
-    uint64_t some = (((word & low) + low) | word) >> 15 & 0x0001000100010001u;
-    return some * 0x0001000200040008u >> 48 & 15;
-}
-
-/* Fills `rows` rows of `group_stride` words, one for each row of `stride` words: a bit is
-   set where any of a group of neighbours is. */
-static inline void syn_group_bits(const uint64_t *row, size_t stride, size_t rows,
-                                  uint64_t *group, size_t group_stride)
-{
-    memset(group, 0, rows * group_stride * sizeof *group);
-    for (size_t r = 0; r < rows; r++)
-        for (size_t w = 0; w < stride; w++)
-            group[r * group_stride + w / 16] |=
-                syn_quarters(row[r * stride + w]) << w % 16 * 4;
 }
 
 #endif

@@ -179,12 +179,10 @@ struct syn_stream {
     uint32_t *root_seat;      /* [stride] the place of a slot among those of the root */
     uint32_t *seat;           /* [stride] the same for another suffix, while it is used */
     syn_follow_rows *follow_rows;
-    syn_meet_rows *meet_rows;
     uint32_t span;            /* most events from a start to its end so far */
-    /* [stride] While an episode is counted: what is free for each lane, what it has
-       counted, and all bits where there is a candidate, else 0; and the blocks of lanes
-       with candidates. */
-    uint16_t *lane_free, *lane_hits, *lane;
+    /* [stride] While an episode is counted: what is free for each lane, and what it has
+       counted; and the blocks of lanes with candidates. */
+    uint16_t *lane_free, *lane_hits;
     uint8_t *block;           /* [stride / SYN_LANES] */
     struct syn_stream_step *step;  /* [n_steps] of a walk */
     size_t n_steps, step_room;

@@ -285,6 +285,17 @@ static void note_latest(syn_stream *s, uint32_t id)
         s->kept[id].latest = latest;
 }
 
+/* Begins a walk with the single units. */
+static syn_status set_out(syn_stream *s)
+{
+    const syn_stream_kept *root = &s->kept[SYN_STREAM_ROOT];
+    s->n_steps = 0;
+    for (uint32_t i = 0; i < root->kids; i++)
+        if (s->kept[root->kid[i]].n > 0)
+            SYN_TRY(syn_stream_step_to(s, root->kid[i], 0));
+    return SYN_OK;
+}
+
 /* ---- events that came ---- */
 
 /* The events that came, and the first one that they may follow. */
@@ -333,15 +344,10 @@ static void fetch_tail(const syn_stream *s, size_t at)
 
 syn_status syn_stream_walk_back(syn_stream *s, uint32_t since)
 {
-    const syn_stream_kept *root = &s->kept[SYN_STREAM_ROOT];
-    syn_status status = SYN_OK;
+    syn_status status = set_out(s);
     came c = {since, syn_stream_pending(&s->events, since)};
     for (uint32_t u = 0; u < s->events.units; u++)
         s->came[u] = syn_stream_ends_from(&s->events.of[u], since);
-    s->n_steps = 0;
-    for (uint32_t i = 0; i < root->kids && status == SYN_OK; i++)
-        if (s->kept[root->kid[i]].n > 0)
-            status = syn_stream_step_to(s, root->kid[i], 0);
     for (size_t at = 0; at < s->n_steps && status == SYN_OK; at++) {
         fetch_tail(s, at + SYN_STREAM_AHEAD);
         status = go_back(s, s->step[at], c);
@@ -405,23 +411,7 @@ syn_status syn_stream_walk_whole(syn_stream *s, size_t size)
    ends there will be gone through again. */
 typedef struct front {
     uint32_t begin, pending;
-    int few;  /* whether so few events go that 16 bits hold the difference of chains */
 } front;
-
-/* ---- from the table ---- */
-
-/* Two chains in one block of lanes: what is free for them, as numbers of events. */
-typedef struct pair {
-    syn_row_pair rows;
-    uint32_t free[2][SYN_LANES];
-} pair;
-
-/* A start as chunk `c` has it. What is beyond 16 bits is after all that can be free. */
-static uint16_t start_in(const stream_chunk *c, uint32_t start)
-{
-    uint32_t after = start > c->base ? start - c->base : 0;
-    return after < UINT16_MAX ? (uint16_t)after : UINT16_MAX - 1;
-}
 
 /* The start of the first end in the list that events to come may follow. Ends before
    number `i` only are of interest: UINT32_MAX where it is none of them. */
@@ -433,58 +423,8 @@ static uint32_t pending_start(const stream_list *list, uint32_t i, uint32_t pend
     return start;
 }
 
-enum { FIRST_ENDS = 16 };  /* in which most chains meet */
-
-/* Adds to lane_hits[] what the old chain counts more in the lanes from `first` on.
-   Whether the chains did not meet; `p` then has where they are. */
-static int run_block(const syn_stream *s, const stream_list *list, uint32_t first,
-                     front f, pair *p)
-{
-    stream_chunk c;
-    memset(p->free[0], 0, sizeof p->free[0]);
-    for (uint32_t lane = 0; lane < SYN_LANES; lane++)
-        p->free[1][lane] = f.begin;  /* to the new one nothing before is free */
-    p->rows.lane = s->lane + first;
-    p->rows.stride = s->events.stride;
-    for (uint32_t i = 0, most = FIRST_ENDS; i < list->n;
-         most = most < STREAM_CHUNK ? 4 * most : most) {
-        stream_take_chunk(s, list, i, most < STREAM_CHUNK ? most : STREAM_CHUNK, &c);
-        /* Chains that agree from the base of a chunk on may differ at pending ends before
-           it. */
-        p->rows.all = pending_start(list, i, f.pending) != UINT32_MAX;
-        i += c.n;
-        c.end[c.n].start = i < list->n ? start_in(&c, list->end[i].start) : UINT16_MAX;
-        p->rows.pending = start_in(&c, pending_start(list, i, f.pending));
-        p->rows.block = c.row + first;
-        /* What is free as chunk `c` has it: beyond 16 bits it is as good as free nowhere.
-           */
-        for (int chain = 0; chain < 2; chain++)
-            for (uint32_t lane = 0; lane < SYN_LANES; lane++) {
-                uint32_t free = p->free[chain][lane];
-                uint32_t ahead = free > c.base ? free - c.base : 0;
-                p->rows.free[chain][lane] = ahead < UINT16_MAX ? (uint16_t)ahead
-                                                               : UINT16_MAX;
-            }
-        ptrdiff_t ran = s->meet_rows(&p->rows, c.end, c.n);
-        for (uint32_t lane = 0; lane < SYN_LANES; lane++)
-            s->lane_hits[first + lane] += p->rows.more[lane];
-        if (ran < 0 && (i < list->n || -ran < (ptrdiff_t)c.n))
-            return 0;
-        /* The other way round, where the chunk has counted. */
-        for (int chain = 0; chain < 2; chain++)
-            for (uint32_t lane = 0; lane < SYN_LANES; lane++) {
-                uint16_t free = p->rows.free[chain][lane];
-                if (free > 0 && free < UINT16_MAX)
-                    p->free[chain][lane] = c.base + free;
-            }
-    }
-    return 1;
-}
-
-/* ---- by visits ---- */
-
-/* Ends in which most chains meet: fewer, as each costs visits to all that follows it. */
-enum { FIRST_VISITED = 2 };
+/* Ends in which most chains meet: fewer where each costs visits to all that follows it. */
+enum { FIRST_ENDS = 16, FIRST_VISITED = 2 };
 
 enum { TOLD, TFREE, BOLD, BFREE };  /* chains from the old beginning and from the new */
 
@@ -498,8 +438,9 @@ static int have_met(const syn_stream *s, uint32_t n, uint32_t start)
     return !apart;
 }
 
-static syn_status uncount_by_visits(syn_stream *s, uint32_t id, const stream_list *list,
-                                    front f)
+/* Takes from the counts of all candidates what the old chains count more. Where chains do
+   not meet, the new one is the one to go on with. */
+static syn_status uncount(syn_stream *s, uint32_t id, const stream_list *list, front f)
 {
     syn_stream_kept *k = &s->kept[id];
     uint32_t i = 0, since = s->events.begin, until = s->events.end;
@@ -510,7 +451,8 @@ static syn_status uncount_by_visits(syn_stream *s, uint32_t id, const stream_lis
     }
     for (uint32_t i = 0; i < k->n; i++)
         s->chain[BFREE][i] = f.begin;
-    for (uint32_t most = FIRST_VISITED; i < list->n; most *= 2) {
+    uint32_t most = stream_has_rows(s) ? FIRST_ENDS : FIRST_VISITED;
+    for (; i < list->n; most *= 4) {
         stream_list some = {list->end + i, list->n - i, 0};
         if (some.n > most)
             some = (stream_list){some.end, most, some.n - most};
@@ -535,40 +477,11 @@ static syn_status uncount_by_visits(syn_stream *s, uint32_t id, const stream_lis
 static syn_status go_front(syn_stream *s, uint32_t id, front f)
 {
     const syn_stream_ends *ends = stream_ends_of(s, id);
-    syn_status status = SYN_OK;
     if (ends->n == ends->head || ends->start >= f.begin)
         return SYN_OK;  /* nor does anything go of what it begins */
     stream_list list = {ends->end + ends->head, ends->n - ends->head, 0};
     syn_stream_kept_touch(s, id);
-    if (stream_has_rows(s) && f.few) {
-        /* Takes from the counts of all candidates what the old chains count more. These
-           are few: 16 bits hold it, as one end more was counted at most for each that
-           goes. */
-        const uint32_t *slot = s->kept[s->kept[id].suffix].slot;
-        pair p;
-        for (uint32_t i = 0; i < s->kept[id].n; i++) {
-            s->lane[slot[i]] = UINT16_MAX;
-            s->lane_hits[slot[i]] = 0;
-            s->block[slot[i] / SYN_LANES] = 1;
-        }
-        for (uint32_t first = 0; first < s->events.stride; first += SYN_LANES) {
-            if (s->block[first / SYN_LANES] && run_block(s, &list, first, f, &p)) {
-                /* Where chains did not meet, the new one is the one to go on with. */
-                for (uint32_t i = 0; i < s->kept[id].n; i++) {
-                    uint32_t lane = slot[i] - first;
-                    if (lane < SYN_LANES && p.free[0][lane] != p.free[1][lane])
-                        s->kept[id].free[i] = p.free[1][lane];
-                }
-            }
-            s->block[first / SYN_LANES] = 0;
-        }
-        for (uint32_t i = 0; i < s->kept[id].n; i++) {
-            s->kept[id].count[i] -= s->lane_hits[slot[i]];
-            s->lane[slot[i]] = 0;
-        }
-    } else {
-        status = uncount_by_visits(s, id, &list, f);
-    }
+    syn_status status = uncount(s, id, &list, f);
     for (uint32_t i = 0; i < s->kept[id].kids && status == SYN_OK; i++) {
         const syn_stream_kept *kid = &s->kept[s->kept[id].kid[i]];
         if (kid->n > 0 && kid->ends.n > kid->ends.head && kid->ends.start < f.begin)
@@ -592,14 +505,8 @@ static void fetch_head(const syn_stream *s, size_t at)
 
 syn_status syn_stream_walk_front(syn_stream *s, uint32_t begin)
 {
-    const syn_stream_kept *root = &s->kept[SYN_STREAM_ROOT];
-    front f = {begin, syn_stream_pending(&s->events, s->events.end - 1),
-               begin - s->events.begin < UINT16_MAX};
-    syn_status status = SYN_OK;
-    s->n_steps = 0;
-    for (uint32_t i = 0; i < root->kids && status == SYN_OK; i++)
-        if (s->kept[root->kid[i]].n > 0)
-            status = syn_stream_step_to(s, root->kid[i], 0);
+    front f = {begin, syn_stream_pending(&s->events, s->events.end - 1)};
+    syn_status status = set_out(s);
     for (size_t at = 0; at < s->n_steps && status == SYN_OK; at++) {
         fetch_head(s, at + SYN_STREAM_AHEAD);
         status = go_front(s, s->step[at].id, f);

@@ -578,7 +578,6 @@ static syn_status window_open(void **self, syn_miner *miner)
     SYN_TAKE_ZEROS(budget, e->workers, (size_t)e->miner->workers);
     for (int i = 0; i < e->miner->workers; i++) {
         window_worker *w = &e->workers[i];
-        w->lists.limit = w->stack.limit = SIZE_MAX;
         w->lists.budget = w->stack.budget = budget;
         SYN_TAKE(budget, w->end, (size_t)r->events + 1);
         SYN_TAKE(budget, w->cursor, units);

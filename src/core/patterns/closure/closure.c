@@ -67,7 +67,6 @@ static syn_status closure_open(closure *c)
     SYN_TAKE(b, c->rank_of, (size_t)raster->events + 1);
     SYN_TAKE_ZEROS(b, c->worker, threads);
     for (size_t w = 0; w < threads; w++) {
-        c->worker[w].space.arena.limit = SIZE_MAX;
         c->worker[w].space.arena.budget = b;
         SYN_TAKE_ZEROS(b, c->worker[w].count, places + 1);
         SYN_TAKE(b, c->worker[w].touched, places + 1);

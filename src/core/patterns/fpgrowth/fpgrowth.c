@@ -579,7 +579,6 @@ static syn_status start_worker(const fpgrowth *f, fp_worker *w)
 {
     size_t items = f->windows.items, units = f->search->raster->units;
     syn_budget *b = f->search->budget;
-    w->arena.limit = SIZE_MAX;
     w->arena.budget = w->kept.budget = b;
     w->kept.width = f->search->out->width;
     SYN_TRY(syn_tally_start(&w->tally, &f->windows));

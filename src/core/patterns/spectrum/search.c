@@ -274,7 +274,6 @@ syn_maxima_search *syn_maxima_search_make(const syn_pattern_options *options,
         SYN_KINDS(&syn_maxima_any, &syn_maxima_256, &syn_maxima_256, &syn_maxima_512);
     s->kind = kinds[syn_kind_here(options->vector_bits)];
     s->budget = s->arena.budget = s->tape.budget = budget;
-    s->arena.limit = SIZE_MAX;
     return s;
 }
 
