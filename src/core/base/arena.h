@@ -30,6 +30,14 @@ typedef struct syn_arena_mark {
    fails: `refused` says which, SYN_OVER_BUDGET or SYN_NO_MEMORY. */
 void *syn_arena_take(syn_arena *arena, size_t bytes);
 
+/* Memory for `n` things, which the pointer `to` points to from then on. Where it is refused
+   this ends the function, which returns why. */
+#define SYN_ARENA(arena, to, n)                                                          \
+    do {                                                                                 \
+        if (!((to) = syn_arena_take(arena, (n) * sizeof *(to))))                         \
+            return (arena)->refused;                                                     \
+    } while (0)
+
 syn_arena_mark syn_arena_here(const syn_arena *arena);
 
 /* Gives back all that was taken after `mark`. */

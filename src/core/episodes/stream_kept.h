@@ -11,6 +11,7 @@
 #define SYN_EPISODES_STREAM_KEPT_H
 
 #include "core/base/budget.h"
+#include "core/base/parallel.h"
 #include "core/episodes/rows.h"
 #include "core/episodes/stream.h"
 
@@ -257,5 +258,27 @@ syn_status syn_stream_kept_enter(syn_stream *s, uint32_t parent, uint32_t unit,
 /* Keeps an episode no longer. Nothing that is kept may contain it, and all candidates
    must be counted. */
 syn_status syn_stream_kept_leave(syn_stream *s, uint32_t id);
+
+/* ---- the three walks of an update through the kept episodes ---- */
+
+/* Counts what ends at the events from `since` on, which were appended. */
+syn_status syn_stream_walk_back(syn_stream *s, uint32_t since);
+
+/* Counts no longer what starts before event `begin`, which is where the window will
+   begin. */
+syn_status syn_stream_walk_front(syn_stream *s, uint32_t begin);
+
+/* Counts over the whole window what is not counted yet of the episodes of one size. */
+syn_status syn_stream_walk_whole(syn_stream *s, size_t size);
+
+/* Polls the watch now and then. */
+static inline syn_status syn_stream_look_up(syn_stream *s)
+{
+    double now = syn_seconds();
+    if (now - s->polled < SYN_SLICE_SECONDS)
+        return SYN_OK;
+    s->polled = now;
+    return syn_poll(s->watch, "stream", 0, 0);
+}
 
 #endif

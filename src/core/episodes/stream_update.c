@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/episodes/stream_walk.h"
+#include "core/episodes/stream_kept.h"
 
 /* ---- opening and closing ---- */
 

@@ -1,8 +1,11 @@
 /* The walks for events that came, and for candidates that are counted for the first time.
    A walk goes from an episode to those that it begins, whose ends follow from its own. */
-#include "core/episodes/stream_walk.h"
-
 #include <string.h>
+
+#include "core/episodes/stream_kept.h"
+
+/* What a walk will need is fetched so many steps ahead. */
+enum { AHEAD = 6 };
 
 /* ---- lists of ends ----
 
@@ -298,13 +301,10 @@ static syn_status set_out(syn_stream *s)
 
 /* ---- events that came ---- */
 
-/* The events that came, and the first one that they may follow. */
-typedef struct came {
-    uint32_t since, pending;
-} came;
-
-/* Lists the ends that came of the episode of a step, and counts what extends it. */
-static syn_status go_back(syn_stream *s, syn_stream_step step, came c)
+/* Lists the ends of the episode of a step at the events from `since` on, which came, and
+   counts what extends it. `pending` is the first event that they may follow. */
+static syn_status go_back(syn_stream *s, syn_stream_step step, uint32_t since,
+                          uint32_t pending)
 {
     uint32_t id = step.id, parent = s->kept[id].parent;
     if (s->kept[id].size > 1) {
@@ -313,10 +313,10 @@ static syn_status go_back(syn_stream *s, syn_stream_step step, came c)
         uint32_t unit = s->kept[id].unit;
         SYN_TRY(stream_list_extend(s, id, &s->events.of[unit], s->came[unit], &prefix));
     }
-    stream_list list = stream_list_of(s, id, c.pending, s->events.end);
+    stream_list list = stream_list_of(s, id, pending, s->events.end);
     syn_stream_kept *k = &s->kept[id];
     if (list.n > 0) {
-        stream_count(s, id, &list, 0, c.since, s->events.end, k->count, k->free);
+        stream_count(s, id, &list, 0, since, s->events.end, k->count, k->free);
         k->changed = 1;
         syn_stream_kept_touch(s, id);
         note_latest(s, id);
@@ -324,7 +324,7 @@ static syn_status go_back(syn_stream *s, syn_stream_step step, came c)
     uint32_t first = stream_ends_of(s, id)->n - list.n;
     for (uint32_t i = 0; i < k->kids; i++) {
         const syn_stream_kept *kid = &s->kept[k->kid[i]];
-        if (kid->n > 0 && (list.n > 0 || kid->latest > c.pending))
+        if (kid->n > 0 && (list.n > 0 || kid->latest > pending))
             SYN_TRY(syn_stream_step_to(s, k->kid[i], first));
     }
     return SYN_OK;
@@ -337,20 +337,20 @@ static void fetch_tail(const syn_stream *s, size_t at)
         return;
     const syn_stream_kept *k = &s->kept[s->step[at].id];
     if (k->ends.n > 0)
-        SYN_STREAM_FETCH(&k->ends.end[k->ends.n - 1]);
-    SYN_STREAM_FETCH(k->count);
-    SYN_STREAM_FETCH(k->free);
+        __builtin_prefetch(&k->ends.end[k->ends.n - 1]);
+    __builtin_prefetch(k->count);
+    __builtin_prefetch(k->free);
 }
 
 syn_status syn_stream_walk_back(syn_stream *s, uint32_t since)
 {
     syn_status status = set_out(s);
-    came c = {since, syn_stream_pending(&s->events, since)};
+    uint32_t pending = syn_stream_pending(&s->events, since);
     for (uint32_t u = 0; u < s->events.units; u++)
         s->came[u] = syn_stream_ends_from(&s->events.of[u], since);
     for (size_t at = 0; at < s->n_steps && status == SYN_OK; at++) {
-        fetch_tail(s, at + SYN_STREAM_AHEAD);
-        status = go_back(s, s->step[at], c);
+        fetch_tail(s, at + AHEAD);
+        status = go_back(s, s->step[at], since, pending);
         SYN_NEXT(status, syn_stream_look_up(s));
     }
     return status;
@@ -407,12 +407,6 @@ syn_status syn_stream_walk_whole(syn_stream *s, size_t size)
    beginning of the window and one from the new one. Once they agree on what is free, they
    are the same from there on: for most episodes that is soon after what goes. */
 
-/* Where the window will begin, and the first event that events to come may follow: what
-   ends there will be gone through again. */
-typedef struct front {
-    uint32_t begin, pending;
-} front;
-
 /* The start of the first end in the list that events to come may follow. Ends before
    number `i` only are of interest: UINT32_MAX where it is none of them. */
 static uint32_t pending_start(const stream_list *list, uint32_t i, uint32_t pending)
@@ -438,9 +432,11 @@ static int have_met(const syn_stream *s, uint32_t n, uint32_t start)
     return !apart;
 }
 
-/* Takes from the counts of all candidates what the old chains count more. Where chains do
-   not meet, the new one is the one to go on with. */
-static syn_status uncount(syn_stream *s, uint32_t id, const stream_list *list, front f)
+/* Takes from the counts of all candidates what the old chains count more than those from
+   event `begin` on. Where chains do not meet, the new one is the one to go on with; ends
+   from event `pending` on will be gone through again. */
+static syn_status uncount(syn_stream *s, uint32_t id, const stream_list *list,
+                          uint32_t begin, uint32_t pending)
 {
     syn_stream_kept *k = &s->kept[id];
     uint32_t i = 0, since = s->events.begin, until = s->events.end;
@@ -450,7 +446,7 @@ static syn_status uncount(syn_stream *s, uint32_t id, const stream_list *list, f
         memset(s->chain[c], 0, k->n * sizeof **s->chain);
     }
     for (uint32_t i = 0; i < k->n; i++)
-        s->chain[BFREE][i] = f.begin;
+        s->chain[BFREE][i] = begin;
     uint32_t most = stream_has_rows(s) ? FIRST_ENDS : FIRST_VISITED;
     for (; i < list->n; most *= 4) {
         stream_list some = {list->end + i, list->n - i, 0};
@@ -459,7 +455,7 @@ static syn_status uncount(syn_stream *s, uint32_t id, const stream_list *list, f
         stream_count(s, id, &some, 0, since, until, s->chain[TOLD], s->chain[TFREE]);
         stream_count(s, id, &some, 0, since, until, s->chain[BOLD], s->chain[BFREE]);
         i += some.n;
-        uint32_t start = pending_start(list, i, f.pending);
+        uint32_t start = pending_start(list, i, pending);
         if (i < list->n && list->end[i].start < start)
             start = list->end[i].start;
         if (i < list->n && have_met(s, k->n, start))
@@ -474,17 +470,17 @@ static syn_status uncount(syn_stream *s, uint32_t id, const stream_list *list, f
 
 /* ---- the walk ---- */
 
-static syn_status go_front(syn_stream *s, uint32_t id, front f)
+static syn_status go_front(syn_stream *s, uint32_t id, uint32_t begin, uint32_t pending)
 {
     const syn_stream_ends *ends = stream_ends_of(s, id);
-    if (ends->n == ends->head || ends->start >= f.begin)
+    if (ends->n == ends->head || ends->start >= begin)
         return SYN_OK;  /* nor does anything go of what it begins */
     stream_list list = {ends->end + ends->head, ends->n - ends->head, 0};
     syn_stream_kept_touch(s, id);
-    syn_status status = uncount(s, id, &list, f);
+    syn_status status = uncount(s, id, &list, begin, pending);
     for (uint32_t i = 0; i < s->kept[id].kids && status == SYN_OK; i++) {
         const syn_stream_kept *kid = &s->kept[s->kept[id].kid[i]];
-        if (kid->n > 0 && kid->ends.n > kid->ends.head && kid->ends.start < f.begin)
+        if (kid->n > 0 && kid->ends.n > kid->ends.head && kid->ends.start < begin)
             status = syn_stream_step_to(s, s->kept[id].kid[i], 0);
     }
     return status;
@@ -497,19 +493,19 @@ static void fetch_head(const syn_stream *s, size_t at)
         return;
     const syn_stream_kept *k = &s->kept[s->step[at].id];
     if (k->ends.n > k->ends.head) {
-        SYN_STREAM_FETCH(&k->ends.end[k->ends.head]);
-        SYN_STREAM_FETCH(&k->ends.end[k->ends.head + 8]);
+        __builtin_prefetch(&k->ends.end[k->ends.head]);
+        __builtin_prefetch(&k->ends.end[k->ends.head + 8]);
     }
-    SYN_STREAM_FETCH(k->count);
+    __builtin_prefetch(k->count);
 }
 
 syn_status syn_stream_walk_front(syn_stream *s, uint32_t begin)
 {
-    front f = {begin, syn_stream_pending(&s->events, s->events.end - 1)};
+    uint32_t pending = syn_stream_pending(&s->events, s->events.end - 1);
     syn_status status = set_out(s);
     for (size_t at = 0; at < s->n_steps && status == SYN_OK; at++) {
-        fetch_head(s, at + SYN_STREAM_AHEAD);
-        status = go_front(s, s->step[at].id, f);
+        fetch_head(s, at + AHEAD);
+        status = go_front(s, s->step[at].id, begin, pending);
         SYN_NEXT(status, syn_stream_look_up(s));
     }
     /* Ends that start before the new beginning are none any more. */

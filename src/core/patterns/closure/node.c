@@ -21,21 +21,16 @@ syn_status syn_node_space_make(syn_node_space *space, size_t listed, size_t wind
 {
     size_t words = (windows + 63) / 64, stride = syn_row_words(listed);
     syn_arena *arena = &space->arena;
-    space->full = syn_arena_take(arena, (listed + 1) * sizeof *space->full);
-    space->place = syn_arena_take(arena, listed * sizeof *space->place);
-    space->mask = syn_arena_take(arena, listed * sizeof *space->mask);
-    space->index = syn_arena_take(arena, windows * sizeof *space->index);
-    space->frequent = syn_arena_take(arena, stride * sizeof *space->frequent);
-    space->all = syn_arena_take(arena, stride * sizeof *space->all);
-    space->set = syn_arena_take(arena, words * sizeof *space->set);
-    space->left = syn_arena_take(arena, (words + 1) * sizeof *space->left);
-    space->reached =
-        syn_arena_take(arena, (SYN_MOST_AHEAD + 2) * words * sizeof *space->reached);
-    return space->full && space->place && space->mask && space->index &&
-                   space->frequent && space->all && space->set && space->left &&
-                   space->reached
-               ? SYN_OK
-               : arena->refused;
+    SYN_ARENA(arena, space->full, listed + 1);
+    SYN_ARENA(arena, space->place, listed);
+    SYN_ARENA(arena, space->mask, listed);
+    SYN_ARENA(arena, space->index, windows);
+    SYN_ARENA(arena, space->frequent, stride);
+    SYN_ARENA(arena, space->all, stride);
+    SYN_ARENA(arena, space->set, words);
+    SYN_ARENA(arena, space->left, words + 1);
+    SYN_ARENA(arena, space->reached, (SYN_MOST_AHEAD + 2) * words);
+    return SYN_OK;
 }
 #endif
 
@@ -90,14 +85,11 @@ static syn_status extend(const syn_node_rules *rules, syn_node_space *space,
 {
     const uint32_t *place = space->full;
     size_t room = before->size + n;
-    uint32_t *item = syn_arena_take(&space->arena, 2 * room * sizeof *item);
-    if (!item)
-        return SYN_NO_MEMORY;
-    node->item = item;
-    node->unit = item + room;
+    SYN_ARENA(&space->arena, node->item, 2 * room);
+    node->unit = node->item + room;
     if (before->size > 0) {
-        memcpy(node->item, before->item, before->size * sizeof *item);
-        memcpy(node->unit, before->unit, before->units * sizeof *item);
+        memcpy(node->item, before->item, before->size * sizeof *node->item);
+        memcpy(node->unit, before->unit, before->units * sizeof *node->unit);
     }
     node->size = before->size;
     node->units = before->units;
@@ -203,11 +195,8 @@ static syn_status look_ahead(const syn_node_rules *rules, syn_node_space *space,
     node->reach = NULL;
     if (need.n == 0 || (need.n == 1 && !need.of_units))
         return SYN_OK;
-    node->child = syn_arena_take(&space->arena, open * sizeof *node->child);
-    node->reach = syn_arena_take(&space->arena,
-                                 (size_t)open * node->words * sizeof *node->reach);
-    if (!node->child || !node->reach)
-        return SYN_NO_MEMORY;
+    SYN_ARENA(&space->arena, node->child, open);
+    SYN_ARENA(&space->arena, node->reach, (size_t)open * node->words);
     for (;;) {
         uint64_t one_word[SYN_MOST_AHEAD + 2];
         uint64_t *reached = node->words == 1 ? one_word : space->reached;
@@ -250,9 +239,9 @@ static syn_status take_list(syn_node_space *space, uint32_t barred, size_t liste
     out->listed = (uint32_t)listed;
     out->words = out->windows > 64 ? (out->windows + 63) / 64 : 1;
     out->row = NULL;
-    out->mask = syn_arena_take(&space->arena, listed * out->words * sizeof *out->mask);
-    out->place = syn_arena_take(&space->arena, listed * sizeof *out->place);
-    return out->mask && out->place ? SYN_OK : SYN_NO_MEMORY;
+    SYN_ARENA(&space->arena, out->mask, listed * out->words);
+    SYN_ARENA(&space->arena, out->place, listed);
+    return SYN_OK;
 }
 
 /* Whether a set is too short, too long or not closed, and all that is below it. */
@@ -372,10 +361,7 @@ static syn_node_made narrow_child(const syn_node_rules *rules, syn_node_space *s
 static syn_status turn(syn_node_space *space, syn_node *node)
 {
     node->stride = syn_row_words(node->listed);
-    node->row = syn_arena_take(&space->arena,
-                               node->words * 64 * node->stride * sizeof *node->row);
-    if (!node->row)
-        return SYN_NO_MEMORY;
+    SYN_ARENA(&space->arena, node->row, node->words * 64 * node->stride);
     syn_turn(node->mask, node->listed, node->words, node->row, node->stride);
     return SYN_OK;
 }
