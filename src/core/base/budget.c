@@ -51,11 +51,6 @@ size_t syn_budget_left(const syn_budget *budget)
     return held < budget->limit ? budget->limit - held : 0;
 }
 
-void syn_budget_no_memory(syn_budget *budget)
-{
-    refuse(budget, SYN_NO_MEMORY);
-}
-
 syn_status syn_budget_refusal(const syn_budget *budget)
 {
     return (syn_status)__atomic_load_n(&budget->refused, ORDER);
@@ -83,7 +78,7 @@ static void *resize(syn_budget *budget, void *memory, size_t n, size_t size, int
     start = zero ? calloc(1, bytes) : realloc(start, bytes);
     if (!start) {
         syn_budget_give(budget, more);
-        syn_budget_no_memory(budget);
+        refuse(budget, SYN_NO_MEMORY);
         return NULL;
     }
     start->bytes = before + more;
@@ -98,22 +93,6 @@ void *syn_budget_alloc(syn_budget *budget, size_t n, size_t size)
 void *syn_budget_zeros(syn_budget *budget, size_t n, size_t size)
 {
     return resize(budget, NULL, n, size, 1);
-}
-
-void *syn_budget_grow(syn_budget *budget, void *memory, size_t *room, size_t n,
-                      size_t size)
-{
-    if (memory && n <= *room)
-        return memory;
-    size_t wanted = n + n / 2 + A_FEW;
-    void *grown = resize(budget, memory, wanted, size, 0);
-    if (!grown) {
-        wanted = n;
-        grown = resize(budget, memory, wanted, size, 0);
-    }
-    if (grown)
-        *room = wanted;
-    return grown;
 }
 
 void *syn_budget_renew(syn_budget *budget, void *memory, size_t *room, size_t n,
@@ -146,8 +125,17 @@ int syn_budget_grow_at(syn_budget *budget, void *at, size_t *room, size_t n, siz
 {
     void *memory;
     memcpy(&memory, at, sizeof memory);
-    memory = syn_budget_grow(budget, memory, room, n, size);
-    if (memory)
-        memcpy(at, &memory, sizeof memory);
-    return memory != NULL;
+    if (memory && n <= *room)
+        return 1;
+    size_t wanted = n + n / 2 + A_FEW;
+    void *grown = resize(budget, memory, wanted, size, 0);
+    if (!grown) {
+        wanted = n;
+        grown = resize(budget, memory, wanted, size, 0);
+    }
+    if (!grown)
+        return 0;
+    *room = wanted;
+    memcpy(at, &grown, sizeof grown);
+    return 1;
 }

@@ -5,7 +5,7 @@
 #include "gpu/stream/memory.cuh"
 
 extern "C" {
-#include "core/episodes/stream_walk.h"
+#include "core/episodes/stream_kept.h"
 }
 
 #include <atomic>
