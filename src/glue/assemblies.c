@@ -140,7 +140,7 @@ static SEXP groups_for_r(syn_assembly_search *s, syn_status *status)
     SEXP out = PROTECT(Rf_allocVector(VECSXP, (R_xlen_t)s->groups));
     for (uint32_t g = 0; g < s->groups && *status == SYN_OK; g++) {
         syn_detected found;
-        *status = syn_assembly_activations(s, g, &found);
+        *status = syn_activations_of(&s->refiner, s->group + g, &found);
         if (*status == SYN_OK)
             SET_VECTOR_ELT(out, (R_xlen_t)g,
                            group_for_r(&s->refiner.detector, s->group + g, &found,
@@ -256,12 +256,9 @@ typedef struct peak_work {
 static void release_peaks(void *held)
 {
     peak_work *w = held;
-    syn_peaks_free(&w->recorded);
-    for (uint32_t i = 0; w->list && i < w->n; i++)
-        syn_peaks_free(w->list + i);
-    syn_budget_free(&w->budget, w->list);
     syn_gpu_peaks_close(w->place.peaks);
-    syn_ground_free(&w->ground);
+    syn_trains_free(&w->ground.segments.trains);
+    syn_budget_end(&w->budget);
 }
 
 static syn_status find(peak_work *w, uint64_t from, const syn_watch *watch)
@@ -342,9 +339,9 @@ typedef struct again_work {
 static void release_again(void *held)
 {
     again_work *w = held;
-    syn_scene_free(&w->from);
-    syn_scene_free(&w->to);
-    syn_budget_free(&w->budget, w->moved);
+    syn_trains_free(&w->from.segments.trains);
+    syn_trains_free(&w->to.segments.trains);
+    syn_budget_end(&w->budget);
 }
 
 static syn_status make_scene(syn_scene *out, again_work *w, SEXP trains, SEXP options,

@@ -23,13 +23,6 @@ syn_status syn_scene_make(syn_scene *out, const syn_spikes *spikes,
     return syn_detector_make(&out->refiner.detector);
 }
 
-void syn_scene_free(syn_scene *scene)
-{
-    syn_detector_free(&scene->refiner.detector);
-    syn_segments_free(&scene->segments);
-    syn_calm_free(&scene->calm);
-}
-
 syn_status syn_activations_again(syn_scene *from, const syn_assembly *group,
                                  syn_scene *to, const syn_assembly *same, uint32_t moves,
                                  uint32_t *moved, syn_detected *out,

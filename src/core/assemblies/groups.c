@@ -26,11 +26,6 @@ syn_status syn_grower_make(syn_grower *out, const syn_lagged *pairs, syn_budget 
     return SYN_OK;
 }
 
-void syn_grower_free(syn_grower *grower, syn_budget *budget)
-{
-    SYN_GIVE(budget, grower->may, grower->best);
-}
-
 /* How many of so many members must agree: of a long sequence, neighbours do more than
    those far apart. */
 static double agreed_of(int members)

@@ -46,7 +46,6 @@ typedef struct syn_grower {
 } syn_grower;
 
 syn_status syn_grower_make(syn_grower *out, const syn_lagged *pairs, syn_budget *budget);
-void syn_grower_free(syn_grower *grower, syn_budget *budget);
 
 /* Grows a group further: adds the unit, lag and width whose pairs with the members have
    the largest excess together, as long as it is more than chance and most members agree;

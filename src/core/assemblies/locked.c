@@ -9,13 +9,6 @@
 #include "core/base/radix.h"
 #include "core/base/seek.h"
 
-void syn_locked_free(syn_locked *l)
-{
-    SYN_GIVE(l->budget, l->at, l->length, l->place, l->order, l->first, l->alike,
-             l->piece, l->both.tick, l->both.first, l->both.by_unit);
-    memset(l, 0, sizeof *l);
-}
-
 /* Lays events out as trials are, and puts those of a kind next to each other. */
 static syn_status arrange(syn_locked *l, const syn_events *events,
                           const syn_segments *segments)
@@ -128,9 +121,8 @@ static syn_status sort_moved(const syn_locked *l, const syn_segments *segments)
         uint32_t n = r->first[u + 1] - r->first[u];
         most = n > most ? n : most;
     }
-    uint64_t *key = syn_budget_alloc(l->budget, 2 * (size_t)most + 1, sizeof *key);
-    if (!key)
-        return syn_budget_refusal(l->budget);
+    uint64_t *key;
+    SYN_TAKE(l->budget, key, 2 * (size_t)most + 1);
     for (uint32_t u = units; u < r->units; u++) {
         uint32_t n = r->first[u + 1] - r->first[u];
         int64_t *tick = r->tick + r->first[u];
@@ -190,9 +182,7 @@ syn_status syn_locked_make(syn_locked *out, const syn_events *events,
     SYN_TRY(arrange(out, events, segments));
     size_t *end;
     SYN_TAKE_ZEROS(budget, end, (size_t)segments->trains.units + 1);
-    syn_status status = predict(out, segments, end);
-    syn_budget_free(budget, end);
-    return status;
+    return predict(out, segments, end);
 }
 
 syn_train syn_locked_train(const syn_locked *locked, uint32_t unit)

@@ -45,11 +45,9 @@ typedef struct syn_locked {
     syn_budget *budget;
 } syn_locked;
 
-/* The caller keeps the budget for as long, and frees, also after an error:
-   SYN_OVER_BUDGET, SYN_NO_MEMORY, SYN_TOO_LARGE. */
+/* SYN_OVER_BUDGET, SYN_NO_MEMORY, SYN_TOO_LARGE. */
 syn_status syn_locked_make(syn_locked *out, const syn_events *events,
                            const syn_segments *segments, syn_budget *budget);
-void syn_locked_free(syn_locked *locked);
 
 /* Plans to give each event the spikes of the one that is `shift` later, or -shift
    earlier, among those of its kind, around the ends of their order. Events count alone

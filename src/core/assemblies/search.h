@@ -20,7 +20,6 @@ typedef struct syn_scores {
     double *deviation;  /* [places] */
     double *score;      /* [surrogates] */
     double bar;         /* what is reported has a score above */
-    syn_budget *budget;
 } syn_scores;
 
 typedef struct syn_assembly_search_options {
@@ -54,7 +53,8 @@ typedef struct syn_assembly_search {
     syn_budget *budget;
 } syn_assembly_search;
 
-/* The caller keeps the budget for as long, and frees, also after an error. */
+/* The caller keeps the budget for as long; it ends with syn_assembly_search_free(), also
+   after an error. */
 syn_status syn_assembly_search_run(syn_assembly_search *out, const syn_spikes *spikes,
                                    const syn_assembly_search_options *options,
                                    syn_budget *budget, const syn_watch *watch);
@@ -74,9 +74,6 @@ syn_status syn_assembly_search_groups(syn_assembly_search *search,
 syn_status syn_activations_of(syn_refiner *refiner, const syn_assembly *group,
                               syn_detected *out);
 
-/* The activations of group `g`. */
-syn_status syn_assembly_activations(syn_assembly_search *search, uint32_t g,
-                                    syn_detected *out);
 void syn_assembly_search_free(syn_assembly_search *search);
 
 #endif

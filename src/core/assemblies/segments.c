@@ -10,15 +10,6 @@
 #include "core/base/radix.h"
 #include "core/base/seek.h"
 
-void syn_segments_free(syn_segments *s)
-{
-    syn_trains_free(&s->trains);
-    SYN_GIVE(s->budget, s->recording.tick, s->recording.unit, s->recording.by_unit,
-             s->recording.first, s->key, s->other, s->later, s->opened,
-             s->closed);
-    memset(s, 0, sizeof *s);
-}
-
 /* ---- trials and segments ---- */
 
 static uint32_t pieces(const syn_trains *t, uint32_t trial, int64_t length)
