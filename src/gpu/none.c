@@ -73,11 +73,7 @@ REFUSES(syn_gpu_lag_histograms,
          syn_gpu_call *call, int32_t *count),
         (void) 0)
 
-REFUSES(syn_gpu_scan_pairs,
-        (const syn_scan_tables *tables, const syn_lag_counts *counts,
-         const syn_unit_pairs *pairs, const syn_scan_columns *out, size_t max_memory,
-         syn_gpu_call *call),
-        (void) 0)
+REFUSES(syn_gpu_scan_pairs, (const syn_scan_work *work, syn_gpu_call *call), (void) 0)
 
 REFUSES(syn_gpu_peaks_open,
         (const struct syn_pair_source *source, syn_gpu_call *call, syn_gpu_peaks **out,
