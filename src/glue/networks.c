@@ -47,7 +47,8 @@ static syn_links read_links(SEXP links, const char *other, const char *weight)
     return out;
 }
 
-/* A matrix steps x series. `links`: first, cause, delay and strength, by effect. `state`: growth and start; `options`: steps, transient. */
+/* A matrix steps x series. `links`: first, cause, delay and strength, by effect.
+   `state`: growth and start; `options`: steps, transient. */
 SEXP r_coupled_maps(glue_owner *own, SEXP links, SEXP state, SEXP options)
 {
     syn_coupled maps = {

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/order.h"
 #include "core/base/parallel.h"
 #include "core/base/radix.h"
 #include "core/base/random.h"
@@ -294,12 +295,6 @@ static syn_status sweep(const syn_detector *d, const syn_way *way, uint32_t but,
 
 /* ---- the threshold ---- */
 
-static int falling(const void *x, const void *y)
-{
-    double a = *(const double *)x, b = *(const double *)y;
-    return (a < b) - (a > b);
-}
-
 /* Chooses the threshold, with the scores of all moved groups, the highest first. */
 static void settle(const syn_finder *f, double moves, double unsure, syn_detected *out)
 {
@@ -338,7 +333,7 @@ syn_status syn_detect(const syn_detector *d, int thread, uint32_t but,
             f->null[f->nulls++] = f->kept[i].score;
     }
     if (f->nulls > 0)
-        qsort(f->null, f->nulls, sizeof *f->null, falling);
+        qsort(f->null, f->nulls, sizeof *f->null, syn_by_falling);
     SYN_TRY(sweep(d, d->way, but, surprise, f));
     settle(f, moves, unsure, out);
     return SYN_OK;

@@ -1,7 +1,7 @@
 /* An activation in another recording is what it was in the first one: spikes have the
    weights that were learnt there, and the threshold is the same, so that nothing is
    chosen by what the other recording has. */
-#include "core/assemblies/again.h"
+#include "core/assemblies/search.h"
 
 #include <math.h>
 

@@ -20,8 +20,8 @@ typedef struct syn_binned {
                          in one bin all count */
 } syn_binned;
 
-/* `trains` as of syn_segments: its trials are segments. SYN_OVER_BUDGET, SYN_NO_MEMORY, SYN_TOO_LARGE where a segment has 2^31 bins or
-   more. */
+/* `trains` as of syn_segments: its trials are segments. SYN_OVER_BUDGET, SYN_NO_MEMORY,
+   SYN_TOO_LARGE where a segment has 2^31 bins or more. */
 syn_status syn_binned_make(syn_binned *out, const syn_trains *trains, int64_t bin,
                            syn_budget *budget);
 

@@ -14,7 +14,8 @@ typedef struct syn_calm {
 } syn_calm;
 
 /* Leaves out all spikes of steps of `step` ticks in which a population burst is under
-   way, beyond what `events` bring about; there may be none. SYN_OVER_BUDGET, SYN_NO_MEMORY, SYN_TOO_LARGE, SYN_INTERRUPTED. */
+   way, beyond what `events` bring about; there may be none. SYN_OVER_BUDGET,
+   SYN_NO_MEMORY, SYN_TOO_LARGE, SYN_INTERRUPTED. */
 syn_status syn_calm_make(syn_calm *out, const syn_spikes *spikes,
                          const syn_events *events, int64_t step, syn_budget *budget,
                          const syn_watch *watch);

@@ -120,19 +120,13 @@ double syn_candidate_whole(const syn_candidate *candidate, uint32_t size)
 syn_status syn_searcher_make(syn_searcher *out, const syn_ladder *ladder, uint32_t units,
                              syn_budget *budget)
 {
-    memset(out, 0, sizeof *out);
-    out->ladder = ladder;
-    out->budget = budget;
-    out->units = units;
-    out->edge_room = EDGES_A_UNIT * units;
-    out->edge_room = out->edge_room > FEWEST_EDGES ? out->edge_room : FEWEST_EDGES;
-    size_t n = out->edge_room;
+    uint32_t edges = EDGES_A_UNIT * units;
+    *out = (syn_searcher){.ladder = ladder, .units = units, .budget = budget,
+                          .edge_room = edges > FEWEST_EDGES ? edges : FEWEST_EDGES};
     SYN_TAKE(budget, out->start, syn_pair_count(units) + 1);
     SYN_TAKE(budget, out->strongest, (size_t)units * units + 1);
     SYN_TAKE(budget, out->third, (size_t)units + 1);
-    SYN_TAKE(budget, out->edge, n);
-    SYN_TAKE(budget, out->edge_a, n);
-    SYN_TAKE(budget, out->edge_b, n);
+    SYN_TAKE(budget, out->edge, out->edge_room);
     SYN_TAKE_ZEROS(budget, out->ballot, units);
     return SYN_OK;
 }
@@ -288,8 +282,8 @@ static uint32_t best_triangles(syn_searcher *w, triangle *kept)
 {
     uint32_t n = 0;
     for (uint32_t e = 0; e < w->edges; e++) {
-        const syn_hint *edge = w->hint + w->edge[e];
-        triangle best = {.a = w->edge_a[e], .b = w->edge_b[e], .lag_b = edge->lag};
+        const syn_hint *edge = w->edge[e].hint;
+        triangle best = {.a = w->edge[e].a, .b = w->edge[e].b, .lag_b = edge->lag};
         int32_t least = n == SYN_CANDIDATES ? kept[n - 1].sum - syn_hint_cut(edge->z) : 0;
         uint32_t units = third_units(w, best.a, best.b, least > 0 ? least : 0);
         for (uint32_t k = 0; k < units; k++)
@@ -362,39 +356,29 @@ syn_status syn_candidates_find(syn_searcher *searcher, const syn_peaks *peaks,
     searcher->rung = rung;
     *n = 0;
     SYN_TRY(lay_hints(searcher));
-    /* Pairs above the bar, and of those just below it as many as there is room for. */
-    int32_t bar = edge_bar(searcher);
-    uint32_t left = 0;
-    searcher->edges = 0;
-    for (int at_bar = 0; at_bar < 2; at_bar++) {
-        int32_t low = at_bar ? bar - 1 : bar, high = at_bar ? bar - 1 : SYN_PEAK_MOST;
-        left = searcher->edge_room - searcher->edges;
-        for (size_t k = 0; k < searcher->hinteds && left > 0; k++) {
-            uint32_t a = searcher->hinted[k].a, b = searcher->hinted[k].b;
-            size_t n;
-            const syn_hint *h = hints_of(searcher, a, b, &n);
-            for (size_t i = 0; i < n && left > 0; i++) {
-                if (h[i].z < low || h[i].z > high || h[i].z < LEAST_EDGE)
-                    continue;
-                searcher->edge_a[searcher->edges] = a;
-                searcher->edge_b[searcher->edges] = b;
-                searcher->edge[searcher->edges++] = (size_t)(h + i - searcher->hint);
-                left--;
-            }
-        }
-    }
+    /* Pairs above the bar, and of those just below it as many as there is room for; and
+       what is strongest of each pair. */
     size_t units = searcher->peaks->units;
     for (size_t i = 0; i < units * units; i++)
         searcher->strongest[i] = NO_HINT;
-    for (size_t k = 0; k < searcher->hinteds; k++) {
-        uint32_t a = searcher->hinted[k].a, b = searcher->hinted[k].b;
-        size_t n;
-        const syn_hint *h = hints_of(searcher, a, b, &n);
-        int32_t most = 0;
-        for (size_t i = 0; i < n; i++)
-            most = syn_hint_cut(h[i].z) > most ? syn_hint_cut(h[i].z) : most;
-        searcher->strongest[a * units + b] = (int16_t)most;
-        searcher->strongest[b * units + a] = (int16_t)most;
+    int32_t bar = edge_bar(searcher), below = bar - 1 > LEAST_EDGE ? bar - 1 : LEAST_EDGE;
+    searcher->edges = 0;
+    for (int at_bar = 0; at_bar < 2; at_bar++) {
+        int32_t low = at_bar ? below : bar, high = at_bar ? bar - 1 : SYN_PEAK_MOST;
+        for (size_t k = 0; k < searcher->hinteds; k++) {
+            uint32_t a = searcher->hinted[k].a, b = searcher->hinted[k].b;
+            size_t hints;
+            const syn_hint *h = hints_of(searcher, a, b, &hints);
+            int32_t most = 0;
+            for (size_t i = 0; i < hints; i++) {
+                most = syn_hint_cut(h[i].z) > most ? syn_hint_cut(h[i].z) : most;
+                if (h[i].z >= low && h[i].z <= high &&
+                    searcher->edges < searcher->edge_room)
+                    searcher->edge[searcher->edges++] = (struct syn_edge){h + i, a, b};
+            }
+            searcher->strongest[a * units + b] = (int16_t)most;
+            searcher->strongest[b * units + a] = (int16_t)most;
+        }
     }
     uint32_t triangles = best_triangles(searcher, kept);
     for (; *n < triangles; (*n)++)

@@ -78,8 +78,10 @@ typedef struct syn_searcher {
     size_t hinteds, hint_room, hinted_room;
     int16_t *strongest;  /* [units * units] cut z of the strongest hint of a pair, or
                             that there is none */
-    size_t *edge;      /* hints of the pairs that triangles are looked for with */
-    uint32_t *edge_a, *edge_b;
+    struct syn_edge {
+        const syn_hint *hint;
+        uint32_t a, b;
+    } *edge;           /* [edges] pairs that triangles are looked for with */
     uint32_t edges, edge_room;
     uint32_t *third;   /* [units] those that may make a triangle with a pair */
     uint32_t units;

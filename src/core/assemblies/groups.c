@@ -380,12 +380,3 @@ uint64_t syn_assembly_common(const syn_assembly *a, const syn_assembly *b,
     }
     return best;
 }
-
-uint32_t syn_assembly_shared(const syn_assembly *a, const syn_assembly *b,
-                             const syn_ladder *ladder)
-{
-    uint32_t n = 0;
-    for (uint64_t left = syn_assembly_common(a, b, ladder); left; left &= left - 1)
-        n++;
-    return n;
-}

@@ -74,7 +74,10 @@ uint64_t syn_assembly_common(const syn_assembly *a, const syn_assembly *b,
                              const syn_ladder *ladder);
 
 /* How many these are. */
-uint32_t syn_assembly_shared(const syn_assembly *a, const syn_assembly *b,
-                             const syn_ladder *ladder);
+static inline uint32_t syn_assembly_shared(const syn_assembly *a, const syn_assembly *b,
+                                           const syn_ladder *ladder)
+{
+    return (uint32_t)__builtin_popcountll(syn_assembly_common(a, b, ladder));
+}
 
 #endif

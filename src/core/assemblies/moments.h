@@ -46,14 +46,14 @@ syn_status syn_moments_make(syn_moments *out, const syn_lagged *pairs,
                             const syn_segments *segments, const syn_binned *binned,
                             uint64_t key, syn_budget *budget);
 
-/* Lays out the spikes of a surrogate, or of the recording, whose segments are not shifted:
-   NULL. */
+/* Lays out the spikes of a surrogate, or of the recording, whose segments are not
+   shifted: NULL. */
 void syn_moments_lay(syn_moments *moments, const uint64_t *surrogate);
 
 /* The chains with most evidence in the spikes that were laid out, whose peaks are given:
-   `*n` of them in `out`, which has room for SYN_CHAINS, the best one first. The score of a
-   chain is its evidence. Members are in the order in which they were found; the first two
-   have a peak. */
+   `*n` of them in `out`, which has room for SYN_CHAINS, the best one first. The score of
+   a chain is its evidence. Members are in the order in which they were found; the first
+   two have a peak. */
 void syn_chains_find(syn_moments *moments, const syn_peaks *peaks, syn_assembly *out,
                      uint32_t *n);
 

@@ -407,10 +407,10 @@ static double allan_factor(const syn_recording *r, const uint32_t *event, uint32
     return n > 0 ? squares / (2.0 * n) : 1;
 }
 
-/* What is found from the recording, and what that takes. What is common to pairs is found
-   from some of them, evenly spread, at most FITTED. Where there are few pairs nothing that
-   they do is taken for common, as an assembly may be all there is; of fewer than FEW it may
-   be a good part. */
+/* What is found from the recording, and what that takes. What is common to pairs is
+   found from some of them, evenly spread, at most FITTED. Where there are few pairs
+   nothing that they do is taken for common, as an assembly may be all there is; of fewer
+   than FEW it may be a good part. */
 enum { FITTED = 150, FEWEST = 28, FEW = 100 };
 
 typedef struct fitting {

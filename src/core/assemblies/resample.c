@@ -8,7 +8,7 @@
    Halves leave too little: members that nearly every other recording of this length has
    are in few of them. Where blocks are drawn with replacement, their noise is repeated,
    and members that few other recordings have come out too often. */
-#include "core/assemblies/resample.h"
+#include "core/assemblies/search.h"
 
 #include <math.h>
 

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/order.h"
 #include "core/base/parallel.h"
 
 /* ---- scores of surrogates ----
@@ -58,12 +59,6 @@ static void standardise(syn_scores *s, size_t place)
         if (place == 0 || score > s->score[k])
             s->score[k] = score;
     }
-}
-
-static int falling(const void *x, const void *y)
-{
-    double a = *(const double *)x, b = *(const double *)y;
-    return (a < b) - (a > b);
 }
 
 /* The score of a candidate, and how many members it has in the class of sizes in which
@@ -240,7 +235,7 @@ static syn_status find_bar(syn_assembly_search *s)
     double *sorted;
     SYN_TAKE(s->budget, sorted, s->scores.surrogates);
     memcpy(sorted, s->scores.score, s->scores.surrogates * sizeof *sorted);
-    qsort(sorted, s->scores.surrogates, sizeof *sorted, falling);
+    qsort(sorted, s->scores.surrogates, sizeof *sorted, syn_by_falling);
     s->scores.bar = sorted[s->options.exceeded];
     syn_budget_free(s->budget, sorted);
     return SYN_OK;
@@ -249,26 +244,26 @@ static syn_status find_bar(syn_assembly_search *s)
 /* ---- groups ---- */
 
 /* What a group begins with: a candidate or a chain of the recording above the bar. */
-typedef struct start {
+typedef struct beginning {
     syn_assembly group;
     double whole;     /* of a candidate */
     uint32_t number;  /* among all above the bar */
-} start;
+} beginning;
 
-/* Starts of a round, and whether they are chains. */
-typedef struct starts {
-    start *list;
+/* Those of a round, and whether they are chains. */
+typedef struct beginnings {
+    beginning *list;
     uint32_t n;
     int chains;
     hunt hunt;
     syn_grower grower;
     size_t room;  /* of the search's groups */
-} starts;
+} beginnings;
 
 /* By what is not cut, so that the width is the one at which the excess is largest. */
 static int better_first(const void *x, const void *y)
 {
-    const start *a = x, *b = y;
+    const beginning *a = x, *b = y;
     if (a->whole != b->whole)
         return a->whole < b->whole ? 1 : -1;
     return (a->number > b->number) - (a->number < b->number);
@@ -281,7 +276,7 @@ static int passes(syn_assembly_search *s, double score)
     return score > s->scores.bar;
 }
 
-static syn_status list_candidates(syn_assembly_search *s, starts *x,
+static syn_status list_candidates(syn_assembly_search *s, beginnings *x,
                                   const syn_watch *watch)
 {
     SYN_TRY(syn_parallel_for(s->ground.pairs.ladder.rungs, s->options.ground.threads,
@@ -290,8 +285,8 @@ static syn_status list_candidates(syn_assembly_search *s, starts *x,
     for (uint32_t r = 0; r < s->ground.pairs.ladder.rungs; r++)
         for (uint32_t k = 0; k < x->hunt.candidates[r]; k++) {
             const syn_candidate *c = x->hunt.candidate + r * SYN_CANDIDATES + k;
-            start *to = x->list + x->n;
-            *to = (start){.group = c->group, .number = x->n};
+            beginning *to = x->list + x->n;
+            *to = (beginning){.group = c->group, .number = x->n};
             to->group.score = scores_of(&s->scores, c, &to->group.size);
             to->whole = syn_candidate_whole(c, to->group.size);
             x->n += passes(s, to->group.score) != 0;
@@ -302,7 +297,7 @@ static syn_status list_candidates(syn_assembly_search *s, starts *x,
 }
 
 /* Chains above the bar, the best one first. */
-static void list_chains(syn_assembly_search *s, starts *x)
+static void list_chains(syn_assembly_search *s, beginnings *x)
 {
     syn_assembly chain[SYN_CHAINS];
     size_t place = s->scores.places - 1;
@@ -409,7 +404,7 @@ static syn_status add_group(syn_assembly_search *s, const syn_assembly *start,
    what is left of the others is found anew. Of chains, those count whose members no group
    has together; the peaks that they began with are taken away, so that others are found
    next. */
-static syn_status one_round(syn_assembly_search *s, starts *x, const syn_watch *watch)
+static syn_status one_round(syn_assembly_search *s, beginnings *x, const syn_watch *watch)
 {
     uint32_t groups = x->chains ? 0 : s->groups;
     for (uint32_t k = 0; k < x->n; k++) {
@@ -438,7 +433,7 @@ syn_status syn_assembly_search_groups(syn_assembly_search *s, const syn_watch *w
 {
     uint32_t rungs = s->ground.pairs.ladder.rungs;
     size_t places = (size_t)rungs * SYN_CANDIDATES;
-    starts x = {.hunt = {.search = s, .peaks = &s->peaks}};
+    beginnings x = {.hunt = {.search = s, .peaks = &s->peaks}};
     SYN_TAKE(s->budget, x.list, places);
     SYN_TAKE(s->budget, x.hunt.candidate, places);
     SYN_TAKE_ZEROS(s->budget, x.hunt.candidates, rungs);

@@ -11,13 +11,10 @@
 typedef struct syn_segments {
     syn_trains trains;       /* trials are segments */
     syn_recording recording; /* events, units, tick, unit, first, by_unit; no more */
-    uint64_t *key, *other;   /* [events] */
     int64_t *later;          /* [trials] by how many ticks spikes of a trial were moved */
     int64_t *opened;         /* [trials] the first tick of a trial, moved, */
     int64_t *closed;         /* and its last one */
     uint32_t trials;         /* of the recording */
-    int unit_bits, tick_bits;
-    syn_budget *budget;
 } syn_segments;
 
 /* Ticks of spikes, increasing. */

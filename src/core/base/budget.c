@@ -91,7 +91,10 @@ static void lock(syn_budget *budget)
         continue;
 }
 
-static void unlock(syn_budget *budget) { __atomic_clear(&budget->busy, __ATOMIC_RELEASE); }
+static void unlock(syn_budget *budget)
+{
+    __atomic_clear(&budget->busy, __ATOMIC_RELEASE);
+}
 
 static void enlist(syn_budget *budget, syn_block *block)
 {

@@ -14,7 +14,7 @@ typedef struct syn_budget {
     size_t held;   /* bytes held now */
     size_t most;   /* most bytes held at a time so far */
     int refused;   /* a syn_status: why memory was refused last; SYN_OK if it never was */
-    struct syn_budget *within;  /* the budget that counts the bytes of this one, or NULL */
+    struct syn_budget *within;  /* the budget that counts its bytes, or NULL */
     struct syn_block *block;    /* the memory that is not yet freed */
     char busy;                  /* whether a thread changes this list */
 } syn_budget;

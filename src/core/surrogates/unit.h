@@ -148,9 +148,9 @@ SYN_EVERYWHERE void syn_surrogate_dither(const syn_surrogate_train *s, uint32_t 
                                         syn_surrogate_stop(s, j), word[w]);
 }
 
-/* Places each spike anew, uniformly over its trial, or over windows that follow each other
-   from the start of the trial, whose end cuts the last one. Two words a spike, as a trial
-   may have more ticks than a word has values. */
+/* Places each spike anew, uniformly over its trial, or over windows that follow each
+   other from the start of the trial, whose end cuts the last one. Two words a spike, as
+   a trial may have more ticks than a word has values. */
 SYN_EVERYWHERE void syn_surrogate_spread(const syn_surrogate_train *s, int windows,
                                          int64_t *out)
 {

@@ -79,8 +79,8 @@ typedef struct syn_scan_mask {
     uint32_t from[2], to[2];
 } syn_scan_mask;
 
-/* The best window of a side and a sign, 0 for more (up) and 1 for fewer (down) spikes: the
-   larger z is, the more it says for this sign. */
+/* The best window of a side and a sign, 0 for more (up) and 1 for fewer (down) spikes:
+   the larger z is, the more it says for this sign. */
 typedef struct syn_scan_best {
     double z, count, expected, noise;
     uint32_t lo;
