@@ -14,7 +14,13 @@ typedef struct syn_budget {
     size_t held;   /* bytes held now */
     size_t most;   /* most bytes held at a time so far */
     int refused;   /* a syn_status: why memory was refused last; SYN_OK if it never was */
+    struct syn_budget *within;  /* the budget that counts its bytes, or NULL */
+    struct syn_block *block;    /* the memory that is not yet freed */
+    char busy;                  /* whether a thread changes this list */
 } syn_budget;
+
+/* A part of a budget, whose memory syn_budget_end() frees by itself. */
+syn_budget syn_budget_part(syn_budget *budget);
 
 /* Counts `bytes` as held, for memory that the caller gets elsewhere; 0 when that would
    pass the limit, and then nothing is counted. */
@@ -44,6 +50,9 @@ void *syn_budget_renew(syn_budget *budget, void *memory, size_t *room, size_t n,
 
 /* Frees what these functions gave; NULL is allowed. */
 void syn_budget_free(syn_budget *budget, void *memory);
+
+/* Frees all that these functions gave and that is not yet freed. */
+void syn_budget_end(syn_budget *budget);
 
 /* Frees `n` pieces of memory. */
 void syn_budget_free_all(syn_budget *budget, void *const *memory, size_t n);

@@ -98,20 +98,12 @@ struct peak_item {
     uint32_t surrogate, a, b;
 };
 
-/* The inverse of syn_pair_number(). */
 __device__ inline peak_item item_of(const peak_job &job, unsigned long long number)
 {
     peak_item x;
     x.number = number;
     x.surrogate = (uint32_t) (number / job.pairs);
-    uint32_t pair = (uint32_t) (number % job.pairs);
-    uint32_t b = (uint32_t) ((1 + sqrt(1 + 8.0 * pair)) / 2);
-    while (syn_pair_number(0, b) > pair)
-        b--;
-    while (syn_pair_number(0, b + 1) <= pair)
-        b++;
-    x.b = b;
-    x.a = pair - (uint32_t) syn_pair_number(0, b);
+    syn_pair_units(number % job.pairs, &x.a, &x.b);
     return x;
 }
 
