@@ -128,9 +128,10 @@ check_given <- function(..., call = rlang::caller_env()) {
 #'
 #' @param draws What the function draws with ggplot2, if it does.
 #' @param but Names of arguments that may be in `...` all the same.
+#' @param frame Number of the frame of that function.
 #' @noRd
 check_no_dots <- function(call = user_frame(), dots = rlang::caller_env(), draws = NULL,
-                          but = NULL) {
+                          but = NULL, frame = sys.parent()) {
   if (!is.null(draws)) rlang::check_installed("ggplot2", sprintf("to draw %s.", draws), call = call)
   n <- eval(quote(...length()), dots)
   if (n == 0L) return(invisible())
@@ -138,7 +139,7 @@ check_no_dots <- function(call = user_frame(), dots = rlang::caller_env(), draws
   given <- given[!given %in% but]
   if (length(given) == 0L) return(invisible())
   name <- if (is.na(given[[1L]]) || given[[1L]] == "") "..." else given[[1L]]
-  known <- setdiff(names(formals(sys.function(sys.parent()))), "...")
+  known <- setdiff(names(formals(sys.function(frame))), "...")
   check_argument_names(name, known)
   abort_arg(name, if (name == "...") "empty" else "an argument of this function",
             if (name == "...") paste(counted(n, "value"), "without a name") else "none",

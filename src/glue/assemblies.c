@@ -2,9 +2,7 @@
    look at. */
 #include "glue/glue.h"
 
-
-#include "core/assemblies/again.h"
-#include "core/assemblies/resample.h"
+#include "core/assemblies/search.h"
 #include "glue/options.h"
 #include "glue/require.h"
 #include "glue/spikes.h"
@@ -15,6 +13,7 @@
 typedef struct place {
     syn_gpu_call call;    /* of no devices for processors */
     syn_gpu_peaks *peaks; /* NULL until they are opened */
+    syn_peak_place gpus;
 } place;
 
 typedef struct work {
@@ -37,11 +36,11 @@ static syn_status open_gpus(void *self, const syn_pair_source *of, syn_peak_sour
 }
 
 /* Where peaks are found: `gpus` of the options, if there are any. */
-static const syn_peak_place *choose_place(place *p, SEXP options, syn_peak_place *gpus)
+static const syn_peak_place *choose_place(place *p, SEXP options)
 {
     p->call = glue_option_gpus(options);
-    *gpus = (syn_peak_place){.self = p, .open = open_gpus};
-    return p->call.n > 0 ? gpus : NULL;
+    p->gpus = (syn_peak_place){.self = p, .open = open_gpus};
+    return p->call.n > 0 ? &p->gpus : NULL;
 }
 
 /* The events that responses are locked to: `events`, a list of ticks and kinds, or R's
@@ -63,7 +62,7 @@ static syn_events read_events(SEXP options)
     return out;
 }
 
-static syn_ground_options read_ground(SEXP options, const syn_peak_place *elsewhere)
+static syn_ground_options read_ground(SEXP options, place *p)
 {
     return (syn_ground_options){
         .bin = glue_option_int(options, "bin", 1, 1 << 30),
@@ -73,7 +72,7 @@ static syn_ground_options read_ground(SEXP options, const syn_peak_place *elsewh
         .events = read_events(options),
         .key = glue_option_key(options),
         .threads = glue_option_threads(options),
-        .elsewhere = elsewhere};
+        .elsewhere = choose_place(p, options)};
 }
 
 /* What an entry returns where there are no results. */
@@ -140,7 +139,7 @@ static SEXP groups_for_r(syn_assembly_search *s, syn_status *status)
     SEXP out = PROTECT(Rf_allocVector(VECSXP, (R_xlen_t)s->groups));
     for (uint32_t g = 0; g < s->groups && *status == SYN_OK; g++) {
         syn_detected found;
-        *status = syn_assembly_activations(s, g, &found);
+        *status = syn_activations_of(&s->refiner, s->group + g, &found);
         if (*status == SYN_OK)
             SET_VECTOR_ELT(out, (R_xlen_t)g,
                            group_for_r(&s->refiner.detector, s->group + g, &found,
@@ -158,12 +157,11 @@ static R_xlen_t places_of(const syn_ground_options *ground)
 
 /* Options of a search: bin, segment, step (ticks), lags, widest (bins), events, first, n,
    key, gpus, threads, max_memory. */
-static syn_assembly_search_options read_search(work *w, SEXP options,
-                                               syn_peak_place *gpus)
+static syn_assembly_search_options read_search(work *w, SEXP options)
 {
     w->budget.limit = glue_option_memory(options);
     return (syn_assembly_search_options){
-        .ground = read_ground(options, choose_place(&w->place, options, gpus)),
+        .ground = read_ground(options, &w->place),
         .step = glue_option_int(options, "step", 1, (int64_t)1 << 53),
         .first = (uint32_t)glue_option_int(options, "first", 0, 1 << 24),
         .surrogates = (uint32_t)glue_option_int(options, "n", 1, 1 << 24)};
@@ -174,8 +172,7 @@ static syn_assembly_search_options read_search(work *w, SEXP options,
 SEXP r_assembly_maxima(glue_owner *own, SEXP trains, SEXP options)
 {
     work *w = glue_hold(own, sizeof *w, release);
-    syn_peak_place gpus;
-    syn_assembly_search_options o = read_search(w, options, &gpus);
+    syn_assembly_search_options o = read_search(w, options);
     const syn_watch *watch = glue_watch(own, "Finding assemblies");
     syn_spikes spikes;
     syn_status status = glue_spikes(&spikes, trains, 1, watch);
@@ -193,8 +190,7 @@ SEXP r_assembly_maxima(glue_owner *own, SEXP trains, SEXP options)
 SEXP r_find_assemblies(glue_owner *own, SEXP trains, SEXP options)
 {
     work *w = glue_hold(own, sizeof *w, release);
-    syn_peak_place gpus;
-    syn_assembly_search_options o = read_search(w, options, &gpus);
+    syn_assembly_search_options o = read_search(w, options);
     o.exceeded = (uint32_t)glue_option_int(options, "exceeded", 0, 1 << 24);
     o.resamples = (uint32_t)glue_option_int(options, "resamples", 0, 1 << 24);
     SEXP known = glue_option(options, "known");
@@ -256,12 +252,9 @@ typedef struct peak_work {
 static void release_peaks(void *held)
 {
     peak_work *w = held;
-    syn_peaks_free(&w->recorded);
-    for (uint32_t i = 0; w->list && i < w->n; i++)
-        syn_peaks_free(w->list + i);
-    syn_budget_free(&w->budget, w->list);
     syn_gpu_peaks_close(w->place.peaks);
-    syn_ground_free(&w->ground);
+    syn_trains_free(&w->ground.segments.trains);
+    syn_budget_end(&w->budget);
 }
 
 static syn_status find(peak_work *w, uint64_t from, const syn_watch *watch)
@@ -306,8 +299,7 @@ SEXP r_assembly_peaks(glue_owner *own, SEXP trains, SEXP options)
     peak_work *w = glue_hold(own, sizeof *w, release_peaks);
     w->budget.limit = glue_option_memory(options);
     w->n = (uint32_t)glue_option_int(options, "n", 0, 1 << 24);
-    syn_peak_place gpus;
-    syn_ground_options o = read_ground(options, choose_place(&w->place, options, &gpus));
+    syn_ground_options o = read_ground(options, &w->place);
     o.least = (int32_t)glue_option_int(options, "least", 1, SYN_PEAK_MOST);
     o.vector_bits = glue_option_vector_bits(options);
     uint64_t from = (uint64_t)glue_option_int(options, "from", 0, (int64_t)1 << 52);
@@ -342,9 +334,9 @@ typedef struct again_work {
 static void release_again(void *held)
 {
     again_work *w = held;
-    syn_scene_free(&w->from);
-    syn_scene_free(&w->to);
-    syn_budget_free(&w->budget, w->moved);
+    syn_trains_free(&w->from.segments.trains);
+    syn_trains_free(&w->to.segments.trains);
+    syn_budget_end(&w->budget);
 }
 
 static syn_status make_scene(syn_scene *out, again_work *w, SEXP trains, SEXP options,

@@ -21,40 +21,43 @@ static const int *whole_numbers(SEXP x, R_xlen_t n, int low, int high, const cha
     return v;
 }
 
-static const double *doubles(SEXP x, R_xlen_t n, const char *what)
+/* The numbers of an element that has `n` of them. */
+static const double *given(SEXP from, const char *name, R_xlen_t n)
 {
-    require(TYPEOF(x) == REALSXP && Rf_xlength(x) == n, what);
+    SEXP x = glue_option(from, name);
+    require(TYPEOF(x) == REALSXP && Rf_xlength(x) == n, name);
     return REAL(x);
 }
 
-/* `links`: first, cause (both from 0), delay and strength, by effect. */
-static syn_links read_links(SEXP links)
+/* `links`: first, delay, and what `other` and `weight` are called; nodes from 0. */
+static syn_links read_links(SEXP links, const char *other, const char *weight)
 {
-    SEXP first = glue_option(links, "first"), cause = glue_option(links, "cause");
-    R_xlen_t series = Rf_xlength(first) - 1, n = Rf_xlength(cause);
-    require(series >= 1 && series <= MOST_SERIES && n <= INT32_MAX, "first");
+    SEXP first = glue_option(links, "first"), ends = glue_option(links, other);
+    R_xlen_t nodes = Rf_xlength(first) - 1, n = Rf_xlength(ends);
+    require(nodes >= 1 && nodes <= MOST_SERIES && n <= INT32_MAX, "first");
     syn_links out = {
-        .series = (uint32_t)series,
-        .first = whole_numbers(first, series + 1, 0, (int)n, "first"),
-        .cause = whole_numbers(cause, n, 0, (int)series - 1, "cause"),
+        .nodes = (uint32_t)nodes,
+        .first = whole_numbers(first, nodes + 1, 0, (int)n, "first"),
+        .other = whole_numbers(ends, n, 0, (int)nodes - 1, other),
         .delay = whole_numbers(glue_option(links, "delay"), n, 1, MOST_DELAY, "delay"),
-        .strength = doubles(glue_option(links, "strength"), n, "strength")};
-    require(out.first[0] == 0 && out.first[series] == n, "first");
-    for (R_xlen_t j = 0; j < series; j++)
+        .weight = given(links, weight, n)};
+    require(out.first[0] == 0 && out.first[nodes] == n, "first");
+    for (R_xlen_t j = 0; j < nodes; j++)
         require(out.first[j] <= out.first[j + 1], "first");
     return out;
 }
 
-/* A matrix steps x series. `state`: growth and start; `options`: steps, transient. */
+/* A matrix steps x series. `links`: first, cause, delay and strength, by effect.
+   `state`: growth and start; `options`: steps, transient. */
 SEXP r_coupled_maps(glue_owner *own, SEXP links, SEXP state, SEXP options)
 {
     syn_coupled maps = {
-        .links = read_links(links),
+        .links = read_links(links, "cause", "strength"),
         .steps = (size_t)glue_option_int(options, "steps", 1, INT32_MAX),
         .transient = (size_t)glue_option_int(options, "transient", 0, INT32_MAX)};
-    int series = (int)maps.links.series;
-    maps.growth = doubles(glue_option(state, "growth"), series, "growth");
-    maps.start = doubles(glue_option(state, "start"), series, "start");
+    int series = (int)maps.links.nodes;
+    maps.growth = given(state, "growth", series);
+    maps.start = given(state, "start", series);
     const syn_watch *watch = glue_watch(own, "Simulating series");
     SEXP out = PROTECT(Rf_allocMatrix(REALSXP, (int)maps.steps, series));
     syn_status status = syn_coupled_run(&maps, REAL(out), watch);
@@ -63,30 +66,6 @@ SEXP r_coupled_maps(glue_owner *own, SEXP links, SEXP state, SEXP options)
 }
 
 /* ---- networks of spiking units ---- */
-
-/* The numbers of an element that has `n` of them. */
-static const double *given(SEXP from, const char *name, R_xlen_t n)
-{
-    return doubles(glue_option(from, name), n, name);
-}
-
-/* `synapses`: first, to (both from 0), delay and jump, by the unit they come from. */
-static syn_synapses read_synapses(SEXP synapses)
-{
-    SEXP first = glue_option(synapses, "first"), to = glue_option(synapses, "to");
-    R_xlen_t units = Rf_xlength(first) - 1, n = Rf_xlength(to);
-    require(units >= 1 && units <= MOST_SERIES && n <= INT32_MAX, "first");
-    syn_synapses out = {
-        .units = (uint32_t)units,
-        .first = whole_numbers(first, units + 1, 0, (int)n, "first"),
-        .to = whole_numbers(to, n, 0, (int)units - 1, "to"),
-        .delay = whole_numbers(glue_option(synapses, "delay"), n, 1, MOST_DELAY, "delay"),
-        .jump = given(synapses, "jump", n)};
-    require(out.first[0] == 0 && out.first[units] == n, "first");
-    for (R_xlen_t i = 0; i < units; i++)
-        require(out.first[i] <= out.first[i + 1], "first");
-    return out;
-}
 
 /* `shared`: swings, pace, wander and load of each input, and of bursts start, length,
    size and load, with burst_ before these names. */
@@ -106,7 +85,11 @@ static syn_spiking_inputs read_inputs(SEXP shared, uint32_t units)
         .burst_load = given(shared, "burst_load", units)};
 }
 
-static void release_spikes(void *held) { syn_spiking_free(held); }
+static void release_spikes(void *held)
+{
+    syn_spiking_found *found = held;
+    syn_budget_end(&found->budget);
+}
 
 static SEXP copied(const double *value, size_t n)
 {
@@ -117,6 +100,7 @@ static SEXP copied(const double *value, size_t n)
 }
 
 /* A list: `time` of each spike in steps, its `unit` from 1, and the `drive` of each unit.
+   `synapses`: first, to, delay and jump, by the unit they come from.
    `units`: leak, kick, target and start of each; `options`: the other parts of
    syn_spiking by their names. */
 SEXP r_spiking_network(glue_owner *own, SEXP synapses, SEXP units, SEXP shared,
@@ -124,7 +108,7 @@ SEXP r_spiking_network(glue_owner *own, SEXP synapses, SEXP units, SEXP shared,
 {
     static const char *const names[] = {"time", "unit", "drive", ""};
     syn_spiking network = {
-        .synapses = read_synapses(synapses),
+        .synapses = read_links(synapses, "to", "jump"),
         .keeps_excitation = glue_option_number(options, "keeps_excitation", 0, 1),
         .keeps_inhibition = glue_option_number(options, "keeps_inhibition", 0, 1),
         .keeps_adaptation = glue_option_number(options, "keeps_adaptation", 0, 1),
@@ -137,7 +121,7 @@ SEXP r_spiking_network(glue_owner *own, SEXP synapses, SEXP units, SEXP shared,
         .steps = (size_t)glue_option_int(options, "steps", 0, INT64_C(1) << 48),
         .most_spikes = (size_t)glue_option_int(options, "most_spikes", 0, INT32_MAX),
         .key = glue_option_key(options)};
-    uint32_t n = network.synapses.units;
+    uint32_t n = network.synapses.nodes;
     network.inputs = read_inputs(shared, n);
     network.observed = (uint32_t)glue_option_int(options, "observed", 1, n);
     network.units = (syn_spiking_units){
@@ -207,17 +191,16 @@ SEXP r_whole_above(glue_owner *own, SEXP map, SEXP self, SEXP limits, SEXP optio
     require(TYPEOF(limits) == REALSXP && Rf_xlength(limits) == 2, "limits");
     double above = REAL(limits)[0];
     int threads = glue_option_threads(options);
-    size_t *begin = glue_hold(own, (whole.rows + 1) * sizeof *begin, NULL), all = 0;
+    size_t *next = glue_hold(own, (whole.rows + 1) * sizeof *next, NULL), all = 0;
     const syn_watch *watch = glue_watch(own, "Listing pairs");
-    syn_status status = syn_whole_count(&whole, above, threads, watch, begin);
+    syn_status status = syn_whole_above(&whole, above, threads, watch, next, NULL);
     if (status != SYN_OK)
         return glue_status(status, NA_REAL, NA_REAL);
     for (size_t i = 0; i < whole.rows; i++) {
-        size_t n = begin[i];
-        begin[i] = all;
+        size_t n = next[i];
+        next[i] = all;
         all += n;
     }
-    begin[whole.rows] = all;
     SEXP out = PROTECT(Rf_mkNamed(VECSXP, (const char **)names));
     if ((double)all > REAL(limits)[1]) {
         UNPROTECT(1);
@@ -226,12 +209,12 @@ SEXP r_whole_above(glue_owner *own, SEXP map, SEXP self, SEXP limits, SEXP optio
     SET_VECTOR_ELT(out, 0, Rf_allocVector(INTSXP, (R_xlen_t)all));
     SET_VECTOR_ELT(out, 1, Rf_allocVector(INTSXP, (R_xlen_t)all));
     int *row = INTEGER(VECTOR_ELT(out, 0)), *column = INTEGER(VECTOR_ELT(out, 1));
-    status = syn_whole_list(&whole, above, begin, threads, watch, column);
-    for (size_t i = 0; i < whole.rows; i++)
-        for (size_t k = begin[i]; k < begin[i + 1]; k++)
+    status = syn_whole_above(&whole, above, threads, watch, next, column);
+    for (size_t i = 0, k = 0; status == SYN_OK && i < whole.rows; i++)
+        for (; k < next[i]; k++) {
             row[k] = (int)i + 1;
-    for (size_t k = 0; k < all && status == SYN_OK; k++)
-        column[k]++;
+            column[k]++;
+        }
     UNPROTECT(1);
     return glue_answer(out, status, "");
 }

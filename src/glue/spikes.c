@@ -238,20 +238,6 @@ static syn_loose read_loose(SEXP time, SEXP code, SEXP unit, SEXP scale)
     return out;
 }
 
-static const char *fault_name(const syn_arranged *found)
-{
-    switch (found->fault) {
-    case SYN_SPIKES_SOUND:
-        return found->wide ? "wide" : "sound";
-    case SYN_SPIKES_NOT_FINITE:
-        return "not finite";
-    case SYN_SPIKES_FAR:
-        return "far";
-    default:
-        return "unit";
-    }
-}
-
 /* Shorter where spikes were there twice. */
 static void keep_first(SEXP list, int at, size_t n)
 {
@@ -275,9 +261,11 @@ SEXP r_arrange(glue_owner *own, SEXP time, SEXP code, SEXP unit, SEXP scale, SEX
     if (status != SYN_OK)
         return glue_status(status, NA_REAL, NA_REAL);
     SEXP out = PROTECT(Rf_mkNamed(VECSXP, fields));
-    SET_VECTOR_ELT(out, 2, Rf_mkString(fault_name(&found)));
+    int sound = found.fault == SYN_SPIKES_SOUND;
+    const char *fault = sound && found.wide ? "wide" : faults[found.fault].name;
+    SET_VECTOR_ELT(out, 2, Rf_mkString(fault));
     SET_VECTOR_ELT(out, 3, Rf_ScalarLogical(found.sorted));
-    if (found.fault == SYN_SPIKES_SOUND && !found.wide) {
+    if (sound && !found.wide) {
         uint64_t *spare = NULL;
         if (!found.sorted)
             spare = glue_hold(own, given.n * sizeof *spare, NULL);

@@ -9,17 +9,10 @@
 #include "glue/watch.h"
 #include "gpu/synapses/scan.h"
 
-typedef struct work {
-    syn_budget budget;
-    syn_scan_tables tables;
-    syn_smoother smoother;
-} work;
-
 static void release(void *held)
 {
-    work *w = held;
-    syn_scan_tables_free(&w->tables, &w->budget);
-    syn_smoother_free(&w->smoother, &w->budget);
+    syn_scan_work *w = held;
+    syn_budget_end(&w->budget);
 }
 
 /* The options of the statistic: lags, reach, width, guard, pad, rest (bins), hollow,
@@ -89,14 +82,31 @@ static SEXP make_columns(R_xlen_t n, syn_scan_columns *out)
     return list;
 }
 
-static work *begin(glue_owner *own, SEXP options)
+/* `what` says what R is doing. */
+static syn_scan_work *begin(glue_owner *own, SEXP options, const char *what)
 {
-    work *w = glue_hold(own, sizeof *w, release);
+    syn_scan_work *w = glue_hold(own, sizeof *w, release);
     w->budget.limit = glue_option_memory(options);
+    w->watch = glue_watch(own, what);
     return w;
 }
 
-static SEXP finish(const work *w, SEXP out, syn_status status)
+/* Reads the counts of pairs `a`, `b`, which have `least` lags on a side at least. */
+static void take_pairs(syn_scan_work *w, SEXP counts, SEXP a, SEXP b, SEXP options,
+                       uint32_t least)
+{
+    w->counts = read_counts(counts, least);
+    w->pairs = read_pairs(a, b, &w->counts);
+    w->threads = glue_option_threads(options);
+}
+
+static syn_status make_smoother(syn_scan_work *w, uint32_t lags, SEXP options)
+{
+    return syn_smoother_make(&w->smoother, lags,
+                             glue_option_number(options, "smooth", 0.1, 1e4), &w->budget);
+}
+
+static SEXP finish(const syn_scan_work *w, SEXP out, syn_status status)
 {
     if (status == SYN_OK)
         return out;
@@ -107,20 +117,14 @@ static SEXP finish(const work *w, SEXP out, syn_status status)
    for b to a. `options`: those of read_scan(), gpus, threads, max_memory. */
 SEXP r_synapse_scan(glue_owner *own, SEXP counts, SEXP a, SEXP b, SEXP options)
 {
-    work *w = begin(own, options);
+    syn_scan_work *w = begin(own, options, "Looking at pairs");
     syn_scan_options o = read_scan(options);
     syn_gpu_call gpu = glue_option_gpus(options);
-    syn_lag_counts given = read_counts(counts, o.lags);
-    syn_unit_pairs pairs = read_pairs(a, b, &given);
-    syn_scan_columns columns;
-    SEXP out = PROTECT(make_columns(2 * (R_xlen_t)pairs.n, &columns));
-    const syn_watch *watch = gpu.watch = glue_watch(own, "Looking at pairs");
-    syn_status status = syn_scan_tables_make(&w->tables, &o, &w->budget);
-    SYN_NEXT(status, gpu.n == 0
-                         ? syn_scan_pairs(&w->tables, &given, &pairs, &columns,
-                                          glue_option_threads(options), watch)
-                         : syn_gpu_scan_pairs(&w->tables, &given, &pairs, &columns,
-                                              w->budget.limit, &gpu));
+    take_pairs(w, counts, a, b, options, o.lags);
+    SEXP out = PROTECT(make_columns(2 * (R_xlen_t)w->pairs.n, &w->out));
+    gpu.watch = w->watch;
+    syn_status status = syn_scan_tables_make(w, &o);
+    SYN_NEXT(status, gpu.n == 0 ? syn_scan_pairs(w) : syn_gpu_scan_pairs(w, &gpu));
     UNPROTECT(1);
     return status == SYN_OK
                ? out
@@ -132,7 +136,7 @@ SEXP r_synapse_scan(glue_owner *own, SEXP counts, SEXP a, SEXP b, SEXP options)
    integer vector), smooth (standard deviation in bins), threads, max_memory. */
 SEXP r_synapse_null(glue_owner *own, SEXP counts, SEXP a, SEXP b, SEXP options)
 {
-    work *w = begin(own, options);
+    syn_scan_work *w = begin(own, options, "Looking at long lags");
     syn_scan_options o = read_scan(options);
     SEXP shift = numbers(glue_option(options, "shift"), INTSXP, 1, "shifts");
     uint32_t shifts = (uint32_t)Rf_xlength(shift), most = 0;
@@ -140,23 +144,15 @@ SEXP r_synapse_null(glue_owner *own, SEXP counts, SEXP a, SEXP b, SEXP options)
         require(INTEGER(shift)[k] >= 0 && INTEGER(shift)[k] < 1 << 20, "shifts");
         most = (uint32_t)INTEGER(shift)[k] > most ? (uint32_t)INTEGER(shift)[k] : most;
     }
-    syn_lag_counts given = read_counts(counts, o.lags + most);
-    syn_unit_pairs pairs = read_pairs(a, b, &given);
-    syn_null_options null = {.shift = (const uint32_t *)INTEGER(shift), .shifts = shifts,
-                             .threads = glue_option_threads(options)};
+    take_pairs(w, counts, a, b, options, o.lags + most);
     const char *fields[] = {"up", "down", ""};
     SEXP out = PROTECT(Rf_mkNamed(VECSXP, fields));
-    R_xlen_t n = 2 * (R_xlen_t)(pairs.n * shifts);
-    syn_scan_columns columns = {0};
+    R_xlen_t n = 2 * (R_xlen_t)(w->pairs.n * shifts);
     for (int sign = 0; sign < 2; sign++)
-        columns.z[sign] = REAL(SET_VECTOR_ELT(out, sign, Rf_allocVector(REALSXP, n)));
-    syn_status status = syn_scan_tables_make(&w->tables, &o, &w->budget);
-    SYN_NEXT(status, syn_smoother_make(&w->smoother, given.lags,
-                                       glue_option_number(options, "smooth", 0.1, 1e4),
-                                       &w->budget));
-    SYN_NEXT(status, syn_null_pairs(&w->tables, &w->smoother, &given, &pairs, &null,
-                                    &columns, &w->budget,
-                                    glue_watch(own, "Looking at long lags")));
+        w->out.z[sign] = REAL(SET_VECTOR_ELT(out, sign, Rf_allocVector(REALSXP, n)));
+    syn_status status = syn_scan_tables_make(w, &o);
+    SYN_NEXT(status, make_smoother(w, w->counts.lags, options));
+    SYN_NEXT(status, syn_null_pairs(w, INTEGER(shift), shifts));
     UNPROTECT(1);
     return finish(w, out, status);
 }
@@ -189,34 +185,27 @@ static syn_scan_links read_links(SEXP links, const syn_lag_counts *counts,
 SEXP r_synapse_explain(glue_owner *own, SEXP counts, SEXP spikes, SEXP links, SEXP a,
                        SEXP b, SEXP options)
 {
-    work *w = begin(own, options);
+    syn_scan_work *w = begin(own, options, "Looking at other inputs");
     syn_scan_options o = read_scan(options);
-    syn_lag_counts given = read_counts(counts, o.lags);
-    require(given.lags == o.lags, "counts of lags");
-    syn_unit_pairs pairs = read_pairs(a, b, &given);
-    syn_scan_links found = read_links(links, &given, &o);
+    take_pairs(w, counts, a, b, options, o.lags);
+    require(w->counts.lags == o.lags, "counts of lags");
+    syn_scan_links found = read_links(links, &w->counts, &o);
     syn_explain_options e = {
-        .spikes = REAL(numbers(spikes, REALSXP, (R_xlen_t)given.units, "spikes")),
+        .spikes = REAL(numbers(spikes, REALSXP, (R_xlen_t)w->counts.units, "spikes")),
         .reach = o.reach,
         .before = (uint32_t)glue_option_int(options, "before", 0, 100),
         .after = (uint32_t)glue_option_int(options, "after", 0, 100),
-        .clear = glue_option_number(options, "clear", 0, R_PosInf),
-        .threads = glue_option_threads(options)};
-    R_xlen_t n = 2 * (R_xlen_t)pairs.n;
+        .clear = glue_option_number(options, "clear", 0, R_PosInf)};
+    R_xlen_t n = 2 * (R_xlen_t)w->pairs.n;
     const char *fields[] = {"found", "via", "spikes", ""};
     SEXP out = PROTECT(Rf_mkNamed(VECSXP, fields));
-    syn_scan_columns columns;
-    SET_VECTOR_ELT(out, 0, make_columns(n, &columns));
+    SET_VECTOR_ELT(out, 0, make_columns(n, &w->out));
     syn_explained explained = {
         .via = INTEGER(SET_VECTOR_ELT(out, 1, Rf_allocVector(INTSXP, n))),
         .spikes = REAL(SET_VECTOR_ELT(out, 2, Rf_allocVector(REALSXP, n)))};
-    syn_status status = syn_scan_tables_make(&w->tables, &o, &w->budget);
-    SYN_NEXT(status, syn_smoother_make(&w->smoother, given.lags,
-                                       glue_option_number(options, "smooth", 0.1, 1e4),
-                                       &w->budget));
-    SYN_NEXT(status, syn_explain_pairs(&w->tables, &w->smoother, &given, &found, &pairs,
-                                       &e, &columns, &explained, &w->budget,
-                                       glue_watch(own, "Looking at other inputs")));
+    syn_status status = syn_scan_tables_make(w, &o);
+    SYN_NEXT(status, make_smoother(w, o.lags, options));
+    SYN_NEXT(status, syn_explain_pairs(w, &found, &e, &explained));
     UNPROTECT(1);
     return finish(w, out, status);
 }
@@ -227,25 +216,22 @@ SEXP r_synapse_explain(glue_owner *own, SEXP counts, SEXP spikes, SEXP links, SE
    threads, max_memory. */
 SEXP r_synapse_centre(glue_owner *own, SEXP counts, SEXP a, SEXP b, SEXP options)
 {
-    work *w = begin(own, options);
-    syn_lag_counts given = read_counts(counts, 3);
-    syn_unit_pairs pairs = read_pairs(a, b, &given);
+    syn_scan_work *w = begin(own, options, "Looking at lag 0");
+    take_pairs(w, counts, a, b, options, 3);
+    uint32_t lags = w->counts.lags;
     syn_centre_options o = {
-        .near = (uint32_t)glue_option_int(options, "near", 0, given.lags),
-        .same = (uint32_t)glue_option_int(options, "same", 0, given.lags),
-        .to = (uint32_t)glue_option_int(options, "to", 2, given.lags - 1),
-        .threads = glue_option_threads(options)};
+        .near = (uint32_t)glue_option_int(options, "near", 0, lags),
+        .same = (uint32_t)glue_option_int(options, "same", 0, lags),
+        .to = (uint32_t)glue_option_int(options, "to", 2, lags - 1)};
     o.from = (uint32_t)glue_option_int(options, "from", 1, o.to - 1);
     const char *fields[] = {"z", "count", "expected", "same", "around", ""};
     SEXP out = PROTECT(Rf_mkNamed(VECSXP, fields));
-    double *column[5];
+    syn_centre_columns to;
+    double **column[] = {&to.z, &to.count, &to.expected, &to.same, &to.around};
+    R_xlen_t n = (R_xlen_t)w->pairs.n;
     for (int i = 0; i < 5; i++)
-        column[i] = REAL(
-            SET_VECTOR_ELT(out, i, Rf_allocVector(REALSXP, (R_xlen_t)pairs.n)));
-    syn_centre_columns columns = {column[0], column[1], column[2], column[3],
-                                  column[4]};
-    syn_status status = syn_centre_pairs(&given, &pairs, &o, &columns,
-                                         glue_watch(own, "Looking at lag 0"));
+        *column[i] = REAL(SET_VECTOR_ELT(out, i, Rf_allocVector(REALSXP, n)));
+    syn_status status = syn_centre_pairs(w, &o, &to);
     UNPROTECT(1);
     return finish(w, out, status);
 }
@@ -254,21 +240,18 @@ SEXP r_synapse_centre(glue_owner *own, SEXP counts, SEXP a, SEXP b, SEXP options
    (standard deviation in bins), max_memory. */
 SEXP r_synapse_slow(glue_owner *own, SEXP counts, SEXP options)
 {
-    work *w = begin(own, options);
+    syn_scan_work *w = begin(own, options, "Smoothing");
     require(TYPEOF(counts) == REALSXP && Rf_isMatrix(counts) && Rf_nrows(counts) % 2 == 1,
             "counts of lags");
     size_t length = (size_t)Rf_nrows(counts), columns = (size_t)Rf_ncols(counts);
-    const syn_watch *watch = glue_watch(own, "Smoothing");
-    syn_status status = syn_smoother_make(
-        &w->smoother, (uint32_t)length / 2,
-        glue_option_number(options, "smooth", 0.1, 1e4), &w->budget);
+    syn_status status = make_smoother(w, (uint32_t)length / 2, options);
     SEXP out = PROTECT(Rf_allocMatrix(REALSXP, (int)length, (int)columns));
     double *room = (double *)R_alloc(2 * w->smoother.stride + 1, sizeof(double));
     for (size_t i = 0; status == SYN_OK && i < columns; i++) {
         size_t middle = i * length + length / 2;
         syn_smooth(&w->smoother, REAL(counts) + middle, REAL(out) + middle, room);
         if (i % 1024 == 0)
-            status = syn_poll(watch, "pairs", (double)i, (double)columns);
+            status = syn_poll(w->watch, "pairs", (double)i, (double)columns);
     }
     UNPROTECT(1);
     return finish(w, out, status);

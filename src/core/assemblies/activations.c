@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/order.h"
 #include "core/base/parallel.h"
 #include "core/base/radix.h"
 #include "core/base/random.h"
@@ -34,19 +35,6 @@ syn_status syn_detector_make(syn_detector *d)
     d->pace = (syn_pace){.segments = d->segments, .budget = d->budget};
     SYN_TAKE_ZEROS(d->budget, d->finder, (size_t)d->threads);
     return SYN_OK;
-}
-
-void syn_detector_free(syn_detector *d)
-{
-    for (int t = 0; d->finder && t < d->threads; t++) {
-        syn_finder *f = d->finder + t;
-        SYN_GIVE(d->budget, f->found, f->kept, f->key, f->other, f->null);
-    }
-    for (size_t k = 0; k < d->ways; k++)
-        SYN_GIVE(d->budget, d->way[k].moved, d->way[k].key, d->way[k].other);
-    SYN_GIVE(d->budget, d->finder, d->way);
-    syn_pace_free(&d->pace);
-    memset(d, 0, sizeof *d);
 }
 
 static syn_status need_ways(syn_detector *d, size_t ways)
@@ -131,10 +119,10 @@ static syn_status put_in_order(const syn_detector *d, syn_way *way)
     int64_t least = INT64_MAX, most = INT64_MIN;
     for (uint32_t m = 0; m < d->group.size; m++) {
         syn_train own = way->train[m];
-        int64_t start = syn_window_start(d->ladder, d->bin, d->group.member[m]);
-        int64_t length = syn_window_length(d->ladder, d->bin, d->group.member[m]);
         if (own.n == 0)
             continue;
+        int64_t start = syn_window_start(d->ladder, d->bin, d->group.member[m]);
+        int64_t length = syn_window_length(d->ladder, d->bin, d->group.member[m]);
         int64_t first = own.tick[0] - start - length;
         int64_t last = own.tick[own.n - 1] - start;
         least = first < least ? first : least;
@@ -145,10 +133,8 @@ static syn_status put_in_order(const syn_detector *d, syn_way *way)
     way->origin = least;
     if (events == 0)
         return SYN_OK;
-    if (events > way->key_room) {
-        SYN_RENEW(d->budget, way->key, way->key_room, events);
-        SYN_RENEW(d->budget, way->other, way->other_room, events);
-    }
+    SYN_RENEW(d->budget, way->key, way->key_room, events);
+    SYN_RENEW(d->budget, way->other, way->other_room, events);
     for (uint32_t m = 0; m < d->group.size; m++) {
         syn_train own = way->train[m];
         int64_t start = syn_window_start(d->ladder, d->bin, d->group.member[m]);
@@ -271,11 +257,9 @@ static syn_status list_peaks(const syn_detector *d, const syn_way *way, uint32_t
 static syn_status separate(const syn_detector *d, syn_finder *f)
 {
     size_t n = 0;
-    if (f->n > f->kept_room) {
-        SYN_RENEW(d->budget, f->kept, f->kept_room, f->n);
-        SYN_RENEW(d->budget, f->key, f->key_room, f->n);
-        SYN_RENEW(d->budget, f->other, f->other_room, f->n);
-    }
+    SYN_RENEW(d->budget, f->kept, f->kept_room, f->n);
+    SYN_RENEW(d->budget, f->key, f->key_room, f->n);
+    SYN_RENEW(d->budget, f->other, f->other_room, f->n);
     /* Numbers of candidates, the highest score first, then the earliest; they are in time
        order. */
     const double fine = 1e7;  /* SYN_ASSEMBLY_MOST * CUT * fine is below 2^32 */
@@ -310,12 +294,6 @@ static syn_status sweep(const syn_detector *d, const syn_way *way, uint32_t but,
 }
 
 /* ---- the threshold ---- */
-
-static int falling(const void *x, const void *y)
-{
-    double a = *(const double *)x, b = *(const double *)y;
-    return (a < b) - (a > b);
-}
 
 /* Chooses the threshold, with the scores of all moved groups, the highest first. */
 static void settle(const syn_finder *f, double moves, double unsure, syn_detected *out)
@@ -355,7 +333,7 @@ syn_status syn_detect(const syn_detector *d, int thread, uint32_t but,
             f->null[f->nulls++] = f->kept[i].score;
     }
     if (f->nulls > 0)
-        qsort(f->null, f->nulls, sizeof *f->null, falling);
+        qsort(f->null, f->nulls, sizeof *f->null, syn_by_falling);
     SYN_TRY(sweep(d, d->way, but, surprise, f));
     settle(f, moves, unsure, out);
     return SYN_OK;
@@ -412,14 +390,10 @@ syn_status syn_detect_at(syn_detector *d, const syn_assembly *group,
 
 /* ---- learning ---- */
 
-/* Of each member, how many activations there are with so many of its spikes. */
-typedef struct spike_counts {
-    double of[SYN_ASSEMBLY_MOST][MOST_SPIKES];
-} spike_counts;
-
-/* Adds `weight` for each of the n highest activations of a way. */
+/* Of each member, adds `weight` for each of the n highest activations of a way to those
+   with so many of its spikes. */
 static void count_spikes(const syn_detector *d, const syn_way *way, const syn_finder *f,
-                         size_t n, double weight, spike_counts *out)
+                         size_t n, double weight, syn_surprise *out)
 {
     for (size_t i = 0; i < n; i++)
         for (uint32_t m = 0; m < d->group.size; m++) {
@@ -447,7 +421,7 @@ static void learn_scores(const double *seen, double all, double mean, double *sc
 syn_status syn_surprise_learn(syn_detector *d, uint32_t moves, syn_surprise *surprise)
 {
     syn_detected found;
-    spike_counts above = {0};  /* of those that are not by chance */
+    syn_surprise above = {{{0}}};  /* counts of those that are not by chance */
     uint32_t none = d->group.size;
     syn_finder *f = d->finder;
     SYN_TRY(syn_detect(d, 0, none, surprise, moves, 0, &found));

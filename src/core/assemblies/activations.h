@@ -65,10 +65,9 @@ typedef struct syn_detected {
     double threshold;
 } syn_detected;
 
-/* Gives a detector, whose fields up to `budget` are set, its memory. The caller frees,
-   also after an error: SYN_OVER_BUDGET, SYN_NO_MEMORY. */
+/* Gives a detector, whose fields up to `budget` are set, its memory:
+   SYN_OVER_BUDGET, SYN_NO_MEMORY. */
 syn_status syn_detector_make(syn_detector *detector);
-void syn_detector_free(syn_detector *detector);
 
 /* Lays out a group: its members as they are, and moved apart in each of `moves` ways,
    around trials and by some of the widest windows, so that what rates do over longer

@@ -1,7 +1,7 @@
 /* An activation in another recording is what it was in the first one: spikes have the
    weights that were learnt there, and the threshold is the same, so that nothing is
    chosen by what the other recording has. */
-#include "core/assemblies/again.h"
+#include "core/assemblies/search.h"
 
 #include <math.h>
 
@@ -21,13 +21,6 @@ syn_status syn_scene_make(syn_scene *out, const syn_spikes *spikes,
                                            .threads = 1,
                                            .budget = budget};
     return syn_detector_make(&out->refiner.detector);
-}
-
-void syn_scene_free(syn_scene *scene)
-{
-    syn_detector_free(&scene->refiner.detector);
-    syn_segments_free(&scene->segments);
-    syn_calm_free(&scene->calm);
 }
 
 syn_status syn_activations_again(syn_scene *from, const syn_assembly *group,

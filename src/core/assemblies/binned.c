@@ -1,13 +1,10 @@
 /* Puts spikes into bins of their segments. */
 #include "core/assemblies/binned.h"
 
-#include <string.h>
-
 syn_status syn_binned_make(syn_binned *out, const syn_trains *trains, int64_t bin,
                            syn_budget *budget)
 {
-    *out = (syn_binned){
-        .units = trains->units, .segments = trains->trials, .budget = budget};
+    *out = (syn_binned){.units = trains->units, .segments = trains->trials};
     size_t places = (size_t)trains->units * trains->trials;
     SYN_TAKE(budget, out->n, trains->trials);
     SYN_TAKE_ZEROS(budget, out->first, places + 1);
@@ -29,8 +26,3 @@ syn_status syn_binned_make(syn_binned *out, const syn_trains *trains, int64_t bi
     return SYN_OK;
 }
 
-void syn_binned_free(syn_binned *b)
-{
-    SYN_GIVE(b->budget, b->n, b->first, b->bin);
-    memset(b, 0, sizeof *b);
-}

@@ -18,15 +18,12 @@ typedef struct syn_binned {
                          begin: first[unit * segments + segment] */
     uint32_t *bin;    /* [events] below n of the segment, increasing; spikes of one unit
                          in one bin all count */
-    syn_budget *budget;
 } syn_binned;
 
-/* `trains` as of syn_segments: its trials are segments. The caller frees, also after an
-   error: SYN_OVER_BUDGET, SYN_NO_MEMORY, SYN_TOO_LARGE where a segment has 2^31 bins or
-   more. */
+/* `trains` as of syn_segments: its trials are segments. SYN_OVER_BUDGET, SYN_NO_MEMORY,
+   SYN_TOO_LARGE where a segment has 2^31 bins or more. */
 syn_status syn_binned_make(syn_binned *out, const syn_trains *trains, int64_t bin,
                            syn_budget *budget);
-void syn_binned_free(syn_binned *binned);
 
 /* By how many bins a unit is shifted in a segment of n bins. */
 SYN_EVERYWHERE uint32_t syn_binned_shift(uint64_t key, uint64_t surrogate, uint32_t unit,

@@ -33,7 +33,7 @@ typedef struct steps {
     const syn_spikes *spikes;
     int64_t length;
     size_t *first;      /* [trials + 1] first step of each trial */
-    uint32_t *at;       /* [spikes] step of each, UINT32_MAX outside of trials */
+    uint32_t *at;       /* [spikes] step of each that is in a trial */
     size_t *own;        /* [units + 1] where a unit's spikes begin in `by_unit` */
     uint32_t *by_unit;  /* [spikes] their steps, unit after unit */
     uint8_t *count;     /* [steps] of one unit */
@@ -107,8 +107,8 @@ static syn_status find_usual(steps *s, const syn_events *events)
     double *sum, *of;
     SYN_TAKE_ZEROS(s->budget, s->usual, n);
     SYN_TAKE(s->budget, sum, n);
-    of = syn_budget_alloc(s->budget, n, sizeof *of);
-    for (int kind = 1; of && kind <= (int)events->kinds; kind++) {
+    SYN_TAKE(s->budget, of, n);
+    for (int kind = 1; kind <= (int)events->kinds; kind++) {
         memset(sum, 0, n * sizeof *sum);
         memset(of, 0, n * sizeof *of);
         for (int again = 0; again < 2; again++)
@@ -127,64 +127,29 @@ static syn_status find_usual(steps *s, const syn_events *events)
                 }
             }
     }
-    syn_status status = of ? SYN_OK : syn_budget_refusal(s->budget);
     SYN_GIVE(s->budget, sum, of);
-    return status;
+    return SYN_OK;
 }
 
-/* Counts stretches of steps of bursts, and notes their ticks in `out` unless it is
-   NULL. */
-static size_t stretches(const steps *s, double *out)
+/* Notes stretches of steps of bursts. */
+static syn_status note_bursts(syn_calm *out, const steps *s)
 {
     const syn_spikes *x = s->spikes;
-    size_t n = 0;
+    size_t room = 0;
+    out->steps = (double)s->first[x->trials];
     for (uint32_t t = 0; t < x->trials; t++)
         for (size_t k = s->first[t]; k < s->first[t + 1]; k++) {
             if (!is_burst(s, k))
                 continue;
             double begin = x->start[t] + (double)(k - s->first[t]) * (double)s->length;
             double end = begin + (double)s->length, last = x->stop[t] + 1;
-            int goes_on = k > s->first[t] && is_burst(s, k - 1);
-            n += !goes_on;
-            if (!out)
-                continue;
-            if (!goes_on)
-                out[2 * n - 2] = begin;
-            out[2 * n - 1] = end < last ? end : last;
+            if (k == s->first[t] || !is_burst(s, k - 1)) {
+                SYN_GROW(s->budget, out->burst, room, 2 * out->bursts + 2);
+                out->burst[2 * out->bursts++] = begin;
+            }
+            out->burst[2 * out->bursts - 1] = end < last ? end : last;
+            out->left_out++;
         }
-    return n;
-}
-
-static syn_status note_bursts(syn_calm *out, const steps *s)
-{
-    out->bursts = stretches(s, NULL);
-    SYN_TAKE(out->budget, out->burst, 2 * out->bursts + 1);
-    stretches(s, out->burst);
-    return SYN_OK;
-}
-
-static syn_status copy_calm(syn_calm *out, const steps *s)
-{
-    const syn_spikes *x = s->spikes;
-    size_t n = 0, all = s->first[x->trials];
-    SYN_TAKE(out->budget, out->tick, x->n + 1);
-    SYN_TAKE(out->budget, out->unit, x->n + 1);
-    SYN_TAKE(out->budget, out->trial, x->n + 1);
-    for (size_t i = 0; i < x->n; i++) {
-        if (s->at[i] == UINT32_MAX || is_burst(s, s->at[i]))
-            continue;
-        out->tick[n] = x->tick[i];
-        out->unit[n] = x->unit[i];
-        out->trial[n++] = x->trial ? x->trial[i] : 1;
-    }
-    out->steps = (double)all;
-    for (size_t k = 0; k < all; k++)
-        out->left_out += is_burst(s, k);
-    out->spikes = *x;
-    out->spikes.n = n;
-    out->spikes.tick = out->tick;
-    out->spikes.unit = out->unit;
-    out->spikes.trial = out->trial;
     return SYN_OK;
 }
 
@@ -192,61 +157,56 @@ syn_status syn_calm_make(syn_calm *out, const syn_spikes *spikes,
                          const syn_events *events, int64_t step, syn_budget *budget,
                          const syn_watch *watch)
 {
-    *out = (syn_calm){.budget = budget};
+    *out = (syn_calm){.spikes = *spikes};
     steps s = {.spikes = spikes, .length = step, .budget = budget};
-    syn_status status = lay_steps(&s);
-    if (status == SYN_OK) {
-        const syn_spikes *x = s.spikes;
-        for (size_t i = 0; i < x->n; i++) {
-            int trial = x->trial ? x->trial[i] : 1;
-            s.at[i] = UINT32_MAX;
-            if (trial < 1)
-                continue;
-            double into = x->tick[i] - x->start[trial - 1];
-            s.at[i] = (uint32_t)(s.first[trial - 1] + (size_t)(into / (double)s.length));
-            s.own[x->unit[i] + 1]++;
-        }
-        for (uint32_t u = 1; u < x->units + 2; u++)
-            s.own[u] += s.own[u - 1];
-        for (size_t i = 0; i < x->n; i++)
-            if (s.at[i] != UINT32_MAX)
-                s.by_unit[s.own[x->unit[i]]++] = s.at[i];
+    SYN_TAKE(budget, out->trial, spikes->n + 1);
+    out->spikes.trial = out->trial;
+    SYN_TRY(lay_steps(&s));
+    size_t n = s.first[spikes->trials];
+    for (size_t i = 0; i < spikes->n; i++) {
+        int trial = out->trial[i] = spikes->trial ? spikes->trial[i] : 1;
+        if (trial < 1)
+            continue;
+        double into = spikes->tick[i] - spikes->start[trial - 1];
+        s.at[i] = (uint32_t)(s.first[trial - 1] + (size_t)(into / (double)s.length));
+        s.own[spikes->unit[i] + 1]++;
     }
-    for (uint32_t u = 0; status == SYN_OK && u < spikes->units; u++) {
-        status = syn_poll(watch, "bursts", u, spikes->units);
-        if (status == SYN_OK && s.own[u + 1] > s.own[u]) {
-            size_t n = s.first[s.spikes->trials];
-            size_t histogram[3 * MOST_COUNT + 1] = {0};
-            memset(s.count, 0, n);
-            for (size_t i = s.own[u]; i < s.own[u + 1]; i++)
-                s.count[s.by_unit[i]] += s.count[s.by_unit[i]] < MOST_COUNT;
-            for (uint32_t t = 0; t < s.spikes->trials; t++)
-                for (size_t k = s.first[t]; k < s.first[t + 1]; k++)
-                    histogram[around(&s, s.first[t], s.first[t + 1], k)]++;
-            uint32_t least = 3 * MOST_COUNT + 1;
-            size_t raised = 0;
-            while (least > 1 &&
-                   (double)(raised + histogram[least - 1]) <= RAISED * (double)n)
-                raised += histogram[--least];
-            for (uint32_t t = 0; t < s.spikes->trials; t++)
-                for (size_t k = s.first[t]; k < s.first[t + 1]; k++)
-                    s.raised[k] += around(&s, s.first[t], s.first[t + 1], k) >= least;
-            double share = (double)raised / (double)n;
-            s.units++;
-            s.mean += share;
-            s.variance += share * (1 - share);
-        }
+    for (uint32_t u = 1; u < spikes->units + 2; u++)
+        s.own[u] += s.own[u - 1];
+    for (size_t i = 0; i < spikes->n; i++)
+        if (out->trial[i] >= 1)
+            s.by_unit[s.own[spikes->unit[i]]++] = s.at[i];
+    for (uint32_t u = 0; u < spikes->units; u++) {
+        SYN_TRY(syn_poll(watch, "bursts", u, spikes->units));
+        if (s.own[u + 1] == s.own[u])
+            continue;
+        size_t histogram[3 * MOST_COUNT + 1] = {0};
+        memset(s.count, 0, n);
+        for (size_t i = s.own[u]; i < s.own[u + 1]; i++)
+            s.count[s.by_unit[i]] += s.count[s.by_unit[i]] < MOST_COUNT;
+        for (uint32_t t = 0; t < spikes->trials; t++)
+            for (size_t k = s.first[t]; k < s.first[t + 1]; k++)
+                histogram[around(&s, s.first[t], s.first[t + 1], k)]++;
+        uint32_t least = 3 * MOST_COUNT + 1;
+        size_t raised = 0;
+        while (least > 1 &&
+               (double)(raised + histogram[least - 1]) <= RAISED * (double)n)
+            raised += histogram[--least];
+        for (uint32_t t = 0; t < spikes->trials; t++)
+            for (size_t k = s.first[t]; k < s.first[t + 1]; k++)
+                s.raised[k] += around(&s, s.first[t], s.first[t + 1], k) >= least;
+        double share = (double)raised / (double)n;
+        s.units++;
+        s.mean += share;
+        s.variance += share * (1 - share);
     }
-    if (status == SYN_OK && events->n > 0)
-        status = find_usual(&s, events);
-    SYN_NEXT(status, copy_calm(out, &s));
-    SYN_NEXT(status, note_bursts(out, &s));
-    SYN_GIVE(s.budget, s.first, s.at, s.own, s.by_unit, s.count, s.raised, s.usual);
-    return status;
+    if (events->n > 0)
+        SYN_TRY(find_usual(&s, events));
+    SYN_TRY(note_bursts(out, &s));
+    for (size_t i = 0; i < spikes->n; i++)
+        if (out->trial[i] >= 1 && is_burst(&s, s.at[i]))
+            out->trial[i] = 0;
+    SYN_GIVE(budget, s.first, s.at, s.own, s.by_unit, s.count, s.raised, s.usual);
+    return SYN_OK;
 }
 
-void syn_calm_free(syn_calm *calm)
-{
-    SYN_GIVE(calm->budget, calm->tick, calm->unit, calm->trial, calm->burst);
-    memset(calm, 0, sizeof *calm);
-}

@@ -99,7 +99,7 @@ double syn_candidate_evidence(const syn_candidate *candidate, uint32_t size_clas
 {
     uint32_t size = SIZE_OF[size_class];
     double pairs = size * (size - 1) / 2.0;
-    uint32_t own = size < candidate->size ? size : candidate->size;
+    uint32_t own = size < candidate->group.size ? size : candidate->group.size;
     return candidate->sum[own] / (SYN_PEAK_SCALE * sqrt(pairs));
 }
 
@@ -120,31 +120,15 @@ double syn_candidate_whole(const syn_candidate *candidate, uint32_t size)
 syn_status syn_searcher_make(syn_searcher *out, const syn_ladder *ladder, uint32_t units,
                              syn_budget *budget)
 {
-    memset(out, 0, sizeof *out);
-    out->ladder = ladder;
-    out->budget = budget;
-    out->units = units;
-    out->edge_room = EDGES_A_UNIT * units;
-    out->edge_room = out->edge_room > FEWEST_EDGES ? out->edge_room : FEWEST_EDGES;
-    size_t n = out->edge_room;
+    uint32_t edges = EDGES_A_UNIT * units;
+    *out = (syn_searcher){.ladder = ladder, .units = units, .budget = budget,
+                          .edge_room = edges > FEWEST_EDGES ? edges : FEWEST_EDGES};
     SYN_TAKE(budget, out->start, syn_pair_count(units) + 1);
     SYN_TAKE(budget, out->strongest, (size_t)units * units + 1);
     SYN_TAKE(budget, out->third, (size_t)units + 1);
-    SYN_TAKE(budget, out->edge, n);
-    SYN_TAKE(budget, out->edge_a, n);
-    SYN_TAKE(budget, out->edge_b, n);
+    SYN_TAKE(budget, out->edge, out->edge_room);
     SYN_TAKE_ZEROS(budget, out->ballot, units);
     return SYN_OK;
-}
-
-void syn_searcher_free(syn_searcher *w)
-{
-    SYN_GIVE(w->budget, w->start, w->hint, w->hinted, w->strongest, w->third, w->edge,
-             w->edge_a, w->edge_b);
-    for (uint32_t u = 0; w->ballot && u < w->units; u++)
-        syn_budget_free(w->budget, w->ballot[u].vote);
-    syn_budget_free(w->budget, w->ballot);
-    memset(w, 0, sizeof *w);
 }
 
 /* ---- hints ---- */
@@ -298,8 +282,8 @@ static uint32_t best_triangles(syn_searcher *w, triangle *kept)
 {
     uint32_t n = 0;
     for (uint32_t e = 0; e < w->edges; e++) {
-        const syn_hint *edge = w->hint + w->edge[e];
-        triangle best = {.a = w->edge_a[e], .b = w->edge_b[e], .lag_b = edge->lag};
+        const syn_hint *edge = w->edge[e].hint;
+        triangle best = {.a = w->edge[e].a, .b = w->edge[e].b, .lag_b = edge->lag};
         int32_t least = n == SYN_CANDIDATES ? kept[n - 1].sum - syn_hint_cut(edge->z) : 0;
         uint32_t units = third_units(w, best.a, best.b, least > 0 ? least : 0);
         for (uint32_t k = 0; k < units; k++)
@@ -312,21 +296,13 @@ static uint32_t best_triangles(syn_searcher *w, triangle *kept)
 
 /* ---- growth ---- */
 
-static int is_member(const syn_candidate *g, uint32_t unit)
-{
-    for (uint32_t m = 0; m < g->size; m++)
-        if (g->member[m].unit == unit)
-            return 1;
-    return 0;
-}
-
 /* Asks the last member of a group for its votes. */
-static syn_status ask(syn_searcher *w, const syn_candidate *g)
+static syn_status ask(syn_searcher *w, const syn_assembly *g)
 {
     uint32_t m = g->size - 1;
     for (uint32_t u = 0; u < w->peaks->units; u++) {
         size_t n;
-        if (is_member(g, u))
+        if (syn_assembly_member(g, u))
             continue;
         const syn_hint *hint = hints_of(w, g->member[m].unit, u, &n);
         SYN_TRY(ballot_add(w->ballot + u, m, g->member[m].lag, hint, n, tolerance(w),
@@ -335,45 +311,41 @@ static syn_status ask(syn_searcher *w, const syn_candidate *g)
     return SYN_OK;
 }
 
-static syn_status begin(syn_searcher *w, const triangle *t, syn_candidate *g)
+/* Adds a member, and asks it for its votes. */
+static syn_status add(syn_searcher *w, syn_assembly *g, uint32_t unit, int32_t lag)
 {
-    syn_member member[3] = {{.unit = t->a, .rung = w->rung},
-                            {.unit = t->b, .lag = t->lag_b, .rung = w->rung},
-                            {.unit = t->c, .lag = t->lag_c, .rung = w->rung}};
-    *g = (syn_candidate){.rung = w->rung};
-    g->sum[3] = t->sum;
-    g->whole[3] = t->whole;
-    for (uint32_t u = 0; u < w->peaks->units; u++)
-        syn_ballot_empty(w->ballot + u);
-    while (g->size < 3) {
-        g->member[g->size] = member[g->size];
-        g->size++;
-        SYN_TRY(ask(w, g));
-    }
-    return SYN_OK;
+    g->member[g->size++] = (syn_member){.unit = unit, .lag = lag, .rung = w->rung};
+    return ask(w, g);
 }
 
-static syn_status grow(syn_searcher *w, const triangle *t, syn_candidate *g)
+static syn_status grow(syn_searcher *w, const triangle *t, syn_candidate *out)
 {
-    syn_status status = begin(w, t, g);
-    while (status == SYN_OK && g->size < SYN_ASSEMBLY_MOST) {
+    syn_assembly *g = &out->group;
+    *out = (syn_candidate){.group = {.rung = w->rung}};
+    for (uint32_t u = 0; u < w->peaks->units; u++)
+        syn_ballot_empty(w->ballot + u);
+    SYN_TRY(add(w, g, t->a, 0));
+    SYN_TRY(add(w, g, t->b, t->lag_b));
+    SYN_TRY(add(w, g, t->c, t->lag_c));
+    out->sum[3] = t->sum;
+    out->whole[3] = t->whole;
+    while (g->size < SYN_ASSEMBLY_MOST) {
         const syn_ballot *best = NULL;
         for (uint32_t u = 0; u < w->peaks->units; u++) {
             const syn_ballot *b = w->ballot + u;
-            if (!is_member(g, u) && (!best || b->sum > best->sum ||
-                                     (b->sum == best->sum && b->whole > best->whole)))
+            if (!syn_assembly_member(g, u) &&
+                (!best || b->sum > best->sum ||
+                 (b->sum == best->sum && b->whole > best->whole)))
                 best = b;
         }
         if (!best || best->sum == 0 ||
             (g->size >= ALWAYS && best->sum < ENOUGH * sqrt(g->size)))
             break;
-        g->sum[g->size + 1] = g->sum[g->size] + best->sum;
-        g->whole[g->size + 1] = g->whole[g->size] + best->whole;
-        g->member[g->size++] = (syn_member){.unit = (uint32_t)(best - w->ballot),
-                                            .lag = best->lag, .rung = w->rung};
-        status = ask(w, g);
+        out->sum[g->size + 1] = out->sum[g->size] + best->sum;
+        out->whole[g->size + 1] = out->whole[g->size] + best->whole;
+        SYN_TRY(add(w, g, (uint32_t)(best - w->ballot), best->lag));
     }
-    return status;
+    return SYN_OK;
 }
 
 syn_status syn_candidates_find(syn_searcher *searcher, const syn_peaks *peaks,
@@ -384,39 +356,29 @@ syn_status syn_candidates_find(syn_searcher *searcher, const syn_peaks *peaks,
     searcher->rung = rung;
     *n = 0;
     SYN_TRY(lay_hints(searcher));
-    /* Pairs above the bar, and of those just below it as many as there is room for. */
-    int32_t bar = edge_bar(searcher);
-    uint32_t left = 0;
-    searcher->edges = 0;
-    for (int at_bar = 0; at_bar < 2; at_bar++) {
-        int32_t low = at_bar ? bar - 1 : bar, high = at_bar ? bar - 1 : SYN_PEAK_MOST;
-        left = searcher->edge_room - searcher->edges;
-        for (size_t k = 0; k < searcher->hinteds && left > 0; k++) {
-            uint32_t a = searcher->hinted[k].a, b = searcher->hinted[k].b;
-            size_t n;
-            const syn_hint *h = hints_of(searcher, a, b, &n);
-            for (size_t i = 0; i < n && left > 0; i++) {
-                if (h[i].z < low || h[i].z > high || h[i].z < LEAST_EDGE)
-                    continue;
-                searcher->edge_a[searcher->edges] = a;
-                searcher->edge_b[searcher->edges] = b;
-                searcher->edge[searcher->edges++] = (size_t)(h + i - searcher->hint);
-                left--;
-            }
-        }
-    }
+    /* Pairs above the bar, and of those just below it as many as there is room for; and
+       what is strongest of each pair. */
     size_t units = searcher->peaks->units;
     for (size_t i = 0; i < units * units; i++)
         searcher->strongest[i] = NO_HINT;
-    for (size_t k = 0; k < searcher->hinteds; k++) {
-        uint32_t a = searcher->hinted[k].a, b = searcher->hinted[k].b;
-        size_t n;
-        const syn_hint *h = hints_of(searcher, a, b, &n);
-        int32_t most = 0;
-        for (size_t i = 0; i < n; i++)
-            most = syn_hint_cut(h[i].z) > most ? syn_hint_cut(h[i].z) : most;
-        searcher->strongest[a * units + b] = (int16_t)most;
-        searcher->strongest[b * units + a] = (int16_t)most;
+    int32_t bar = edge_bar(searcher), below = bar - 1 > LEAST_EDGE ? bar - 1 : LEAST_EDGE;
+    searcher->edges = 0;
+    for (int at_bar = 0; at_bar < 2; at_bar++) {
+        int32_t low = at_bar ? below : bar, high = at_bar ? bar - 1 : SYN_PEAK_MOST;
+        for (size_t k = 0; k < searcher->hinteds; k++) {
+            uint32_t a = searcher->hinted[k].a, b = searcher->hinted[k].b;
+            size_t hints;
+            const syn_hint *h = hints_of(searcher, a, b, &hints);
+            int32_t most = 0;
+            for (size_t i = 0; i < hints; i++) {
+                most = syn_hint_cut(h[i].z) > most ? syn_hint_cut(h[i].z) : most;
+                if (h[i].z >= low && h[i].z <= high &&
+                    searcher->edges < searcher->edge_room)
+                    searcher->edge[searcher->edges++] = (struct syn_edge){h + i, a, b};
+            }
+            searcher->strongest[a * units + b] = (int16_t)most;
+            searcher->strongest[b * units + a] = (int16_t)most;
+        }
     }
     uint32_t triangles = best_triangles(searcher, kept);
     for (; *n < triangles; (*n)++)

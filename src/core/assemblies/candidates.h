@@ -49,8 +49,7 @@ uint32_t syn_size_of_class(uint32_t size_class);
 /* A group that was grown member by member: the first three are the triangle it began
    with. Sums are over all pairs of the first k members, in parts of SYN_PEAK_SCALE. */
 typedef struct syn_candidate {
-    uint32_t rung, size;
-    syn_member member[SYN_ASSEMBLY_MOST];
+    syn_assembly group;
     int32_t sum[SYN_ASSEMBLY_MOST + 1];    /* of z, each cut */
     int32_t whole[SYN_ASSEMBLY_MOST + 1];  /* of z, not cut */
 } syn_candidate;
@@ -79,8 +78,10 @@ typedef struct syn_searcher {
     size_t hinteds, hint_room, hinted_room;
     int16_t *strongest;  /* [units * units] cut z of the strongest hint of a pair, or
                             that there is none */
-    size_t *edge;      /* hints of the pairs that triangles are looked for with */
-    uint32_t *edge_a, *edge_b;
+    struct syn_edge {
+        const syn_hint *hint;
+        uint32_t a, b;
+    } *edge;           /* [edges] pairs that triangles are looked for with */
     uint32_t edges, edge_room;
     uint32_t *third;   /* [units] those that may make a triangle with a pair */
     uint32_t units;
@@ -91,10 +92,9 @@ typedef struct syn_searcher {
 /* Peaks are asked for with at least this z. */
 enum { SYN_HINT_LEAST = 5 * SYN_PEAK_SCALE / 2 };
 
-/* Room for `units` units; the caller frees, also after an error. */
+/* Room for `units` units. */
 syn_status syn_searcher_make(syn_searcher *out, const syn_ladder *ladder, uint32_t units,
                              syn_budget *budget);
-void syn_searcher_free(syn_searcher *searcher);
 
 /* Grows groups from the best triangles on a rung, to out[0] ... out[*n - 1], at most
    SYN_CANDIDATES. SYN_OVER_BUDGET, SYN_NO_MEMORY. */

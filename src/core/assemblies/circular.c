@@ -62,12 +62,6 @@ syn_status syn_circular_make(syn_circular *out, const syn_binned *binned,
     return SYN_OK;
 }
 
-void syn_circular_free(syn_circular *c)
-{
-    SYN_GIVE(c->budget, c->cell, c->twice, c->start, c->sum, c->wide, c->word, c->lag);
-    memset(c, 0, sizeof *c);
-}
-
 /* ---- sums ---- */
 
 /* Room in `wide`, with zeros. */

@@ -41,12 +41,10 @@ typedef struct syn_circular {
 } syn_circular;
 
 /* Room for `n` surrogates at a time, and lags up to `margin` bins. The caller keeps what
-   is pointed to for as long, and frees, also after an error: SYN_OVER_BUDGET,
-   SYN_NO_MEMORY. */
+   is pointed to for as long. SYN_OVER_BUDGET, SYN_NO_MEMORY. */
 syn_status syn_circular_make(syn_circular *out, const syn_binned *binned,
                              const syn_lanes *lanes, uint64_t key, uint32_t margin,
                              uint32_t n, syn_budget *budget);
-void syn_circular_free(syn_circular *circular);
 
 /* Bytes that syn_circular_make() takes for each surrogate, and for any number of them. */
 double syn_circular_bytes(uint32_t margin, uint32_t n);

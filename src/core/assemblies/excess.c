@@ -76,24 +76,21 @@ int syn_excess_shared(const syn_ladder *ladder, uint32_t rung,
 
 /* ---- what is common ---- */
 
-static void settle_first(const syn_excess_moments *m, double *common, double *spread)
+/* Takes over what a round found: the first one sets, later ones correct. */
+static void settle(const syn_excess_moments *m, int round, double *common, double *spread)
 {
     if (m->bottom <= 0 || m->scale <= 0)
         return;
     double c = m->top / m->bottom;
-    double squares = m->squares - 2 * c * m->cross + c * c * m->scale;
-    *common = c;
-    *spread = squares > m->variance ? (squares - m->variance) / m->scale : 0;
-}
-
-static void settle_refined(const syn_excess_moments *m, double *common, double *spread)
-{
-    if (m->bottom <= 0 || m->scale <= 0)
-        return;
-    *common += m->top / m->bottom;
-    *common = *common > -0.9 ? *common : -0.9;
-    *spread += m->squares / m->scale;
-    *spread = *spread > 0 ? *spread : 0;
+    if (round == 0) {
+        double squares = m->squares - 2 * c * m->cross + c * c * m->scale;
+        *common = c;
+        *spread = squares > m->variance ? (squares - m->variance) / m->scale : 0;
+    } else {
+        *common = *common + c > -0.9 ? *common + c : -0.9;
+        *spread += m->squares / m->scale;
+        *spread = *spread > 0 ? *spread : 0;
+    }
 }
 
 /* What is expected in a window, for its variance, by the counts in it and beside it
@@ -151,10 +148,7 @@ void syn_excess_fit(const syn_ladder *ladder, uint32_t rung, const syn_excess_ma
                 }
             }
         for (int32_t k = many->mirrored ? 0 : many->from; k <= many->to; k++) {
-            if (round == 0)
-                settle_first(m + k, common + k, spread + k);
-            else
-                settle_refined(m + k, common + k, spread + k);
+            settle(m + k, round, common + k, spread + k);
             if (round == REFINED && m[k].bottom > 0)
                 spread[k] += 1 / m[k].bottom;
             if (many->mirrored) {

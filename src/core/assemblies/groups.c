@@ -26,11 +26,6 @@ syn_status syn_grower_make(syn_grower *out, const syn_lagged *pairs, syn_budget 
     return SYN_OK;
 }
 
-void syn_grower_free(syn_grower *grower, syn_budget *budget)
-{
-    SYN_GIVE(budget, grower->may, grower->best);
-}
-
 /* How many of so many members must agree: of a long sequence, neighbours do more than
    those far apart. */
 static double agreed_of(int members)
@@ -384,13 +379,4 @@ uint64_t syn_assembly_common(const syn_assembly *a, const syn_assembly *b,
         }
     }
     return best;
-}
-
-uint32_t syn_assembly_shared(const syn_assembly *a, const syn_assembly *b,
-                             const syn_ladder *ladder)
-{
-    uint32_t n = 0;
-    for (uint64_t left = syn_assembly_common(a, b, ladder); left; left &= left - 1)
-        n++;
-    return n;
 }

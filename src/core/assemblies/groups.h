@@ -46,7 +46,6 @@ typedef struct syn_grower {
 } syn_grower;
 
 syn_status syn_grower_make(syn_grower *out, const syn_lagged *pairs, syn_budget *budget);
-void syn_grower_free(syn_grower *grower, syn_budget *budget);
 
 /* Grows a group further: adds the unit, lag and width whose pairs with the members have
    the largest excess together, as long as it is more than chance and most members agree;
@@ -75,7 +74,10 @@ uint64_t syn_assembly_common(const syn_assembly *a, const syn_assembly *b,
                              const syn_ladder *ladder);
 
 /* How many these are. */
-uint32_t syn_assembly_shared(const syn_assembly *a, const syn_assembly *b,
-                             const syn_ladder *ladder);
+static inline uint32_t syn_assembly_shared(const syn_assembly *a, const syn_assembly *b,
+                                           const syn_ladder *ladder)
+{
+    return (uint32_t)__builtin_popcountll(syn_assembly_common(a, b, ladder));
+}
 
 #endif

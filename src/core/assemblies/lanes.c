@@ -273,9 +273,5 @@ static uint32_t lanes_pick(const syn_lanes_windows *w, const int32_t *sum, int32
     return lanes_judge(w, n, clumps, least);
 }
 
-const syn_lanes SYN_KIND_NAME(syn_lanes) = {
+SYN_KIND_TABLE(syn_lanes, syn_lanes) = {
     .draw = lanes_draw, .fold = lanes_fold, .add = lanes_add, .pick = lanes_pick};
-
-#if SYN_WIDTH == 0
-SYN_FASTEST(const syn_lanes, syn_lanes)
-#endif

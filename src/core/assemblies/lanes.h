@@ -40,9 +40,6 @@ typedef struct syn_lanes {
                      int32_t step, double clumps, int32_t fewest, int32_t least);
 } syn_lanes;
 
-/* Those for the widest registers of at most `vector_bits` bits; of any width with 0. */
-const syn_lanes *syn_lanes_fastest(int vector_bits);
-
-extern const syn_lanes syn_lanes_any, syn_lanes_256, syn_lanes_512;
+SYN_KIND_TABLES(syn_lanes, syn_lanes);
 
 #endif

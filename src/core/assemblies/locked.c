@@ -9,47 +9,38 @@
 #include "core/base/radix.h"
 #include "core/base/seek.h"
 
-void syn_locked_free(syn_locked *l)
-{
-    SYN_GIVE(l->budget, l->at, l->length, l->place, l->order, l->first, l->alike,
-             l->piece, l->both.tick, l->both.first, l->both.by_unit);
-    memset(l, 0, sizeof *l);
-}
-
 /* Lays events out as trials are, and puts those of a kind next to each other. */
 static syn_status arrange(syn_locked *l, const syn_events *events,
                           const syn_segments *segments)
 {
     uint32_t n = l->events, *from;
-    SYN_TAKE(l->budget, l->at, (size_t)n + 1);
-    SYN_TAKE(l->budget, l->length, (size_t)n + 1);
-    SYN_TAKE(l->budget, l->place, (size_t)n + 1);
+    SYN_TAKE(l->budget, l->event, (size_t)n + 1);
     SYN_TAKE(l->budget, l->order, (size_t)n + 1);
-    SYN_TAKE(l->budget, l->first, (size_t)n + 1);
-    SYN_TAKE(l->budget, l->alike, (size_t)n + 1);
     SYN_TAKE_ZEROS(l->budget, from, (size_t)events->kinds + 2);
     for (uint32_t e = 0; e < n; e++)
         from[events->kind[e] + 1]++;
     for (uint32_t k = 1; k < events->kinds + 2; k++)
         from[k] += from[k - 1];
     for (uint32_t e = 0; e < n; e++) {
+        struct syn_locked_event *here = l->event + e;
         uint32_t kind = (uint32_t)events->kind[e];
-        l->first[e] = from[kind];
-        l->alike[e] = from[kind + 1] - from[kind];
+        here->first = from[kind];
+        here->alike = from[kind + 1] - from[kind];
         int64_t last;
-        l->at[e] = syn_segments_laid(segments, (int64_t)events->tick[e], &last);
-        l->length[e] = last + 1 - l->at[e];
-        if (e > 0 && l->at[e] - l->at[e - 1] < l->length[e - 1])
-            l->length[e - 1] = l->at[e] - l->at[e - 1];
+        here->at = syn_segments_laid(segments, (int64_t)events->tick[e], &last);
+        here->length = last + 1 - here->at;
+        if (e > 0 && here->at - here[-1].at < here[-1].length)
+            here[-1].length = here->at - here[-1].at;
     }
     double ticks = 0, unsure = 0;
     for (uint32_t e = 0; e < n; e++) {
-        l->place[e] = from[events->kind[e]]++;
-        l->order[l->place[e]] = e;
-        uint32_t others = l->alike[e] > 2 ? l->alike[e] - 1 : 1;
+        struct syn_locked_event *here = l->event + e;
+        here->place = from[events->kind[e]]++;
+        l->order[here->place] = e;
+        uint32_t others = here->alike > 2 ? here->alike - 1 : 1;
         others = others < SYN_LOCKED_SHIFTS ? others : SYN_LOCKED_SHIFTS;
-        ticks += (double)l->length[e];
-        unsure += (double)l->length[e] / others;
+        ticks += (double)here->length;
+        unsure += (double)here->length / others;
     }
     l->unsure = unsure / ticks;
     syn_budget_free(l->budget, from);
@@ -62,19 +53,20 @@ static syn_status arrange(syn_locked *l, const syn_events *events,
 static uint32_t source_of(const syn_locked *l, uint32_t e, int64_t shift, int64_t offset,
                           int64_t *until)
 {
-    int64_t alike = l->alike[e], at = l->place[e] - l->first[e], left = llabs(shift);
+    const struct syn_locked_event *own = l->event + e;
+    int64_t alike = own->alike, at = own->place - own->first, left = llabs(shift);
     uint32_t last = e;
-    *until = l->length[e];
+    *until = own->length;
     for (int64_t k = 1; left > 0; k++) {
         /* After a whole turn: again, if there was any. */
         if (k % alike == 0 && last == e)
             return e;
         at = shift > 0 ? (at + 1) % alike : (at + alike - 1) % alike;
-        uint32_t from = l->order[l->first[e] + (uint32_t)at];
-        if (from == e || l->length[from] <= offset)
+        uint32_t from = l->order[own->first + (uint32_t)at];
+        if (from == e || l->event[from].length <= offset)
             continue;
         last = from;
-        *until = l->length[from] < *until ? l->length[from] : *until;
+        *until = l->event[from].length < *until ? l->event[from].length : *until;
         left--;
     }
     return last;
@@ -84,7 +76,7 @@ syn_status syn_locked_plan(syn_locked *l, int64_t shift)
 {
     l->pieces = 0;
     for (uint32_t e = 0; e < l->events; e++)
-        for (int64_t done = 0; done < l->length[e];) {
+        for (int64_t done = 0; done < l->event[e].length;) {
             int64_t end;
             uint32_t from = source_of(l, e, shift, done, &end);
             if (from == e && shift != 0)
@@ -102,12 +94,12 @@ size_t syn_locked_move(const syn_locked *l, syn_train own, int64_t *out)
     size_t n = 0;
     for (size_t k = 0; k < l->pieces; k++) {
         const syn_locked_piece *p = l->piece + k;
-        int64_t from = l->at[p->from];
+        int64_t from = l->event[p->from].at;
         size_t i = 0;
         SYN_SEEK(size_t, e, i, own.n, own.tick[e] < from + p->begin);
         for (; i < own.n && own.tick[i] < from + p->end; i++, n++)
             if (out)
-                out[n] = own.tick[i] + (l->at[p->to] - from);
+                out[n] = own.tick[i] + (l->event[p->to].at - from);
     }
     return n;
 }
@@ -128,9 +120,8 @@ static syn_status sort_moved(const syn_locked *l, const syn_segments *segments)
         uint32_t n = r->first[u + 1] - r->first[u];
         most = n > most ? n : most;
     }
-    uint64_t *key = syn_budget_alloc(l->budget, 2 * (size_t)most + 1, sizeof *key);
-    if (!key)
-        return syn_budget_refusal(l->budget);
+    uint64_t *key;
+    SYN_TAKE(l->budget, key, 2 * (size_t)most + 1);
     for (uint32_t u = units; u < r->units; u++) {
         uint32_t n = r->first[u + 1] - r->first[u];
         int64_t *tick = r->tick + r->first[u];
@@ -190,9 +181,7 @@ syn_status syn_locked_make(syn_locked *out, const syn_events *events,
     SYN_TRY(arrange(out, events, segments));
     size_t *end;
     SYN_TAKE_ZEROS(budget, end, (size_t)segments->trains.units + 1);
-    syn_status status = predict(out, segments, end);
-    syn_budget_free(budget, end);
-    return status;
+    return predict(out, segments, end);
 }
 
 syn_train syn_locked_train(const syn_locked *locked, uint32_t unit)

@@ -26,13 +26,13 @@ typedef struct syn_locked_piece {
 
 typedef struct syn_locked {
     uint32_t events;
-    int64_t *at;       /* [events] ticks, trials laid out as in segments */
-    int64_t *length;   /* [events] ticks up to the next one, or the end of the trial */
-    uint32_t *place;   /* [events] of each in `order` */
+    struct syn_locked_event {
+        int64_t at;      /* tick, trials laid out as in segments */
+        int64_t length;  /* ticks up to the next one, or the end of the trial */
+        uint32_t place, first, alike;  /* in `order`; the first place of its kind, and how
+                                          many of its kind there are */
+    } *event;          /* [events] */
     uint32_t *order;   /* [events] by kind, then by time */
-    uint32_t *first;   /* [events] first place of its kind */
-    uint32_t *alike;   /* [events] how many of its kind there are */
-
     double unsure;     /* one over the different events that spikes come from, on the mean
                           over time */
     syn_locked_piece *piece;  /* [pieces] of the plan, by time */
@@ -45,11 +45,9 @@ typedef struct syn_locked {
     syn_budget *budget;
 } syn_locked;
 
-/* The caller keeps the budget for as long, and frees, also after an error:
-   SYN_OVER_BUDGET, SYN_NO_MEMORY, SYN_TOO_LARGE. */
+/* SYN_OVER_BUDGET, SYN_NO_MEMORY, SYN_TOO_LARGE. */
 syn_status syn_locked_make(syn_locked *out, const syn_events *events,
                            const syn_segments *segments, syn_budget *budget);
-void syn_locked_free(syn_locked *locked);
 
 /* Plans to give each event the spikes of the one that is `shift` later, or -shift
    earlier, among those of its kind, around the ends of their order. Events count alone

@@ -69,7 +69,7 @@ syn_status syn_moments_make(syn_moments *out, const syn_lagged *pairs,
                             uint64_t key, syn_budget *budget)
 {
     const syn_trains *t = &segments->trains;
-    *out = (syn_moments){.pairs = pairs, .binned = binned, .key = key, .budget = budget};
+    *out = (syn_moments){.pairs = pairs, .binned = binned, .key = key};
     out->reach = (int32_t)(pairs->ladder.lags / PART);
     SYN_TAKE(budget, out->start, t->trials);
     for (uint32_t k = 0; k < t->trials; k++) {
@@ -91,12 +91,6 @@ syn_status syn_moments_make(syn_moments *out, const syn_lagged *pairs,
     return SYN_OK;
 }
 
-void syn_moments_free(syn_moments *w)
-{
-    SYN_GIVE(w->budget, w->start, w->first, w->train, w->opens, w->spike, w->count);
-    memset(w, 0, sizeof *w);
-}
-
 /* ---- spikes ---- */
 
 /* Sorts the spikes into blocks, from their trains. */
@@ -116,8 +110,7 @@ static void fill_blocks(syn_moments *w)
         }
 }
 
-/* Lays out a surrogate, or the recording, whose segments are not shifted: NULL. */
-static void lay(syn_moments *w, const uint64_t *surrogate)
+void syn_moments_lay(syn_moments *w, const uint64_t *surrogate)
 {
     const syn_binned *b = w->binned;
     for (uint32_t u = 0; u < b->units; u++)
@@ -141,18 +134,11 @@ static void lay(syn_moments *w, const uint64_t *surrogate)
     fill_blocks(w);
 }
 
-void syn_moments_lay_recording(syn_moments *w) { lay(w, NULL); }
-
-void syn_moments_lay_surrogate(syn_moments *w, uint64_t surrogate)
-{
-    lay(w, &surrogate);
-}
-
 /* ---- chains ---- */
 
 /* Where a chain is: the moments, bins of spikes of its first member. */
 typedef struct chain_state {
-    syn_chain chain;
+    syn_assembly chain;
     int32_t moment[ROOM];
     uint32_t moments;
 } chain_state;
@@ -267,10 +253,7 @@ static int add_next(syn_moments *w, chain_state *c)
     window best = {0};
     count_around(w, c, cells);
     for (uint32_t u = 0; u < w->binned->units; u++) {
-        int own = 0;
-        for (uint32_t m = 0; m < c->chain.size; m++)
-            own |= c->chain.member[m].unit == u;
-        if (own)
+        if (syn_assembly_member(&c->chain, u))
             continue;
         window here = best_window(w, c, u, cells);
         if (here.stands_out > best.stands_out)
@@ -285,7 +268,7 @@ static int add_next(syn_moments *w, chain_state *c)
         if (fires(w, best.unit, c->moment[i] + low, length, &at))
             c->moment[n++] = c->moment[i];
     c->moments = n;
-    c->chain.evidence += best.z / sqrt(SYN_CHAIN_MOST - 2);
+    c->chain.score += best.z / sqrt(SYN_CHAIN_MOST - 2);
     c->chain.member[c->chain.size++] = (syn_member){
         .unit = best.unit, .lag = low + length / 2, .rung = rung};
     return 1;
@@ -341,19 +324,19 @@ static void list_seeds(const syn_moments *w, const syn_peaks *peaks, uint32_t ru
         }
 }
 
-static void keep_chain(syn_chain *out, uint32_t *n, const syn_chain *chain)
+static void keep_chain(syn_assembly *out, uint32_t *n, const syn_assembly *chain)
 {
-    if (*n == SYN_CHAINS && chain->evidence <= out[*n - 1].evidence)
+    if (*n == SYN_CHAINS && chain->score <= out[*n - 1].score)
         return;
     uint32_t at = *n < SYN_CHAINS ? (*n)++ : *n - 1;
-    for (; at > 0 && out[at - 1].evidence < chain->evidence; at--)
+    for (; at > 0 && out[at - 1].score < chain->score; at--)
         out[at] = out[at - 1];
     out[at] = *chain;
 }
 
 /* Grows a chain from two units, and keeps it if it is among the best. */
-static void grow_chain(syn_moments *w, const seed *from, uint32_t rung, syn_chain *out,
-                       uint32_t *n)
+static void grow_chain(syn_moments *w, const seed *from, uint32_t rung,
+                       syn_assembly *out, uint32_t *n)
 {
     chain_state c = {.chain = {.rung = rung, .size = 2}};
     c.chain.member[0] = (syn_member){.unit = from->a, .rung = rung};
@@ -364,7 +347,8 @@ static void grow_chain(syn_moments *w, const seed *from, uint32_t rung, syn_chai
         keep_chain(out, n, &c.chain);
 }
 
-void syn_chains_find(syn_moments *w, const syn_peaks *peaks, syn_chain *out, uint32_t *n)
+void syn_chains_find(syn_moments *w, const syn_peaks *peaks, syn_assembly *out,
+                     uint32_t *n)
 {
     uint32_t first, rungs = rungs_of(w, &first);
     *n = 0;

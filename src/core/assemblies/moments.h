@@ -14,13 +14,6 @@ enum {
     SYN_CHAINS = 12      /* chains of a list of peaks that are kept, at most */
 };
 
-/* Members in the order in which they were found; the first two have a peak. */
-typedef struct syn_chain {
-    double evidence;
-    uint32_t rung, size;
-    syn_member member[SYN_CHAIN_MOST];
-} syn_chain;
-
 /* A spike: its bin, from the beginning of the recording, and unit. */
 typedef struct syn_moment_spike {
     int32_t bin;
@@ -42,27 +35,26 @@ typedef struct syn_moments {
     syn_moment_spike *spike;  /* [events] block after block */
     uint16_t *count;   /* [units * cells] */
     uint32_t cells;    /* of a rung, at most */
-    syn_budget *budget;
 } syn_moments;
 
 /* Whether chains are looked for: they do not know of responses to events, and bins are
    counted up to 2^30, that is twelve days of milliseconds. */
 int syn_moments_may(const syn_lagged *pairs, const syn_segments *segments);
 
-/* The caller keeps what is pointed to for as long, and frees, also after an error:
-   SYN_OVER_BUDGET, SYN_NO_MEMORY. */
+/* The caller keeps what is pointed to for as long. SYN_OVER_BUDGET, SYN_NO_MEMORY. */
 syn_status syn_moments_make(syn_moments *out, const syn_lagged *pairs,
                             const syn_segments *segments, const syn_binned *binned,
                             uint64_t key, syn_budget *budget);
-void syn_moments_free(syn_moments *moments);
 
-/* Lays out the spikes of the recording, or of a surrogate. */
-void syn_moments_lay_recording(syn_moments *moments);
-void syn_moments_lay_surrogate(syn_moments *moments, uint64_t surrogate);
+/* Lays out the spikes of a surrogate, or of the recording, whose segments are not
+   shifted: NULL. */
+void syn_moments_lay(syn_moments *moments, const uint64_t *surrogate);
 
 /* The chains with most evidence in the spikes that were laid out, whose peaks are given:
-   `*n` of them in `out`, which has room for SYN_CHAINS, the best one first. */
-void syn_chains_find(syn_moments *moments, const syn_peaks *peaks, syn_chain *out,
+   `*n` of them in `out`, which has room for SYN_CHAINS, the best one first. The score of
+   a chain is its evidence. Members are in the order in which they were found; the first
+   two have a peak. */
+void syn_chains_find(syn_moments *moments, const syn_peaks *peaks, syn_assembly *out,
                      uint32_t *n);
 
 #endif

@@ -63,16 +63,9 @@ static syn_status count_all(syn_pace *c, int64_t cell)
     for (size_t k = 0; k < trials; k++)
         c->cells += dial_of(c, k).n;
     size_t n = c->cells + trials;
-    if (n > c->shown_room) {
-        c->spikes = syn_budget_renew(c->budget, c->spikes, &c->spikes_room, n,
-                                     sizeof *c->spikes);
-        c->others = syn_budget_renew(c->budget, c->others, &c->others_room, n,
-                                     sizeof *c->others);
-        c->shown = syn_budget_renew(c->budget, c->shown, &c->shown_room, n,
-                                    sizeof *c->shown);
-    }
-    if (!c->spikes || !c->others || !c->shown)
-        return syn_budget_refusal(c->budget);
+    SYN_RENEW(c->budget, c->spikes, c->spikes_room, n);
+    SYN_RENEW(c->budget, c->others, c->others_room, n);
+    SYN_RENEW(c->budget, c->shown, c->shown_room, n);
     memset(c->spikes, 0, c->cells * sizeof *c->spikes);
     count(c, (syn_train){.tick = r->tick, .n = r->events}, 1, c->spikes);
     return SYN_OK;
@@ -164,8 +157,3 @@ void syn_pace_turn(const syn_pace *c, syn_train own, int64_t by, int64_t *out)
     }
 }
 
-void syn_pace_free(syn_pace *c)
-{
-    SYN_GIVE(c->budget, c->spikes, c->others, c->shown);
-    memset(c, 0, sizeof *c);
-}

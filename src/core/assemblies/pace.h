@@ -20,15 +20,13 @@ typedef struct syn_pace {
 
 /* Sets the clock by the spikes of all units but those of `n` trains, with cells of `cell`
    ticks, or longer, if there are more than spikes. Its speed is the rate there over the
-   mean rate, as far as rates differ by more than Poisson counts do, within bounds. The
-   caller frees, also after an error: SYN_OVER_BUDGET, SYN_NO_MEMORY. */
+   mean rate, as far as rates differ by more than Poisson counts do, within bounds.
+   SYN_OVER_BUDGET, SYN_NO_MEMORY. */
 syn_status syn_pace_set(syn_pace *pace, int64_t cell, const syn_train *without,
                         uint32_t n);
 
 /* Moves the spikes of a train by so many ticks of the clock, around each trial.
    out[own.n] never decreases; two spikes may come to be on one tick. */
 void syn_pace_turn(const syn_pace *pace, syn_train own, int64_t by, int64_t *out);
-
-void syn_pace_free(syn_pace *pace);
 
 #endif

@@ -46,14 +46,8 @@ enum {
     LONGEST = 1 << 30 /* bins of a piece: fewer than half of 2^32 */
 };
 
-static void timed_free(syn_timed *t)
-{
-    SYN_GIVE(t->budget, t->first, t->tick, t->place, t->phase, t->from);
-    memset(t, 0, sizeof *t);
-}
-
 /* Chooses how long pieces are, and finds where they begin. */
-static syn_status cut(syn_timed *t, int64_t length)
+static syn_status cut(syn_timed *t, int64_t length, syn_budget *budget)
 {
     int64_t reach = syn_lag_reach(&t->options);
     double most = (double)A_SPIKE * t->first[t->units] + (double)A_UNIT * t->units;
@@ -63,7 +57,7 @@ static syn_status cut(syn_timed *t, int64_t length)
         t->shift++;
     t->pieces = (uint32_t)(length >> t->shift) + 1;
     size_t row = (size_t)t->pieces + 1;
-    SYN_TAKE(t->budget, t->from, t->units * row);
+    SYN_TAKE(budget, t->from, t->units * row);
     for (uint32_t u = 0; u < t->units; u++) {
         uint32_t i = t->first[u], *from = t->from + u * row;
         for (uint32_t k = 0; k < t->pieces; k++) {
@@ -80,7 +74,7 @@ static syn_status timed_make(syn_timed *out, const syn_recording *recording,
                              const syn_lag_options *options, syn_budget *budget)
 {
     size_t n = (size_t)recording->events + 1, units = recording->units;
-    *out = (syn_timed){.options = *options, .units = recording->units, .budget = budget};
+    *out = (syn_timed){.options = *options, .units = recording->units};
     SYN_TAKE(budget, out->first, units + 1);
     SYN_TAKE(budget, out->tick, n);
     SYN_TAKE(budget, out->place, n);
@@ -97,7 +91,7 @@ static syn_status timed_make(syn_timed *out, const syn_recording *recording,
         out->place[i] = (uint32_t)(uint64_t)place;
         out->phase[i] = (int32_t)(phase < 0 ? phase + width : phase);
     }
-    return cut(out, recording->events > 0 ? last - out->start : 0);
+    return cut(out, recording->events > 0 ? last - out->start : 0, budget);
 }
 
 /* Counts the lags from a spike to all of a run. A lag half way between two bins is in the
@@ -172,34 +166,27 @@ static double share(const double *place, int32_t half, int32_t lag)
 static syn_status edges_share(const syn_ladder *l, int64_t bin, const syn_spikes *trials,
                               double *common, syn_budget *budget)
 {
-    double *place = syn_budget_alloc(budget, (size_t)l->margin + 1, sizeof *place);
-    double *ends = syn_budget_alloc(budget, (size_t)l->margin + 2, sizeof *ends);
-    syn_status status = place && ends ? SYN_OK : syn_budget_refusal(budget);
-    if (status == SYN_OK) {
-        /* place[k] is how many places there are for lags of k bins. */
-        double longer = trials->trials;
-        place[0] = 0;
-        for (uint32_t k = 0; k <= l->margin + 1; k++)
-            ends[k] = 0;
-        for (uint32_t t = 0; t < trials->trials; t++) {
-            double n =
-                floor((trials->stop[t] - trials->start[t] + 1) / (double)bin + 0.5);
-            n = n > 1 ? n : 1;
-            place[0] += n;
-            ends[n <= l->margin ? (uint32_t)n : l->margin + 1]++;
-        }
-        for (uint32_t k = 1; k <= l->margin; k++) {
-            place[k] = place[k - 1] - longer;
-            longer -= ends[k];
-        }
+    /* place[k] is how many places there are for lags of k bins. */
+    double *place, *ends, longer = trials->trials;
+    SYN_TAKE_ZEROS(budget, place, (size_t)l->margin + 1);
+    SYN_TAKE_ZEROS(budget, ends, (size_t)l->margin + 2);
+    for (uint32_t t = 0; t < trials->trials; t++) {
+        double n = floor((trials->stop[t] - trials->start[t] + 1) / (double)bin + 0.5);
+        n = n > 1 ? n : 1;
+        place[0] += n;
+        ends[n <= l->margin ? (uint32_t)n : l->margin + 1]++;
     }
-    for (uint32_t r = 0; status == SYN_OK && r < l->rungs; r++)
+    for (uint32_t k = 1; k <= l->margin; k++) {
+        place[k] = place[k - 1] - longer;
+        longer -= ends[k];
+    }
+    for (uint32_t r = 0; r < l->rungs; r++)
         for (uint32_t k = 0; k <= 2 * l->reach[r]; k++) {
             int32_t lag = ((int32_t)k - (int32_t)l->reach[r]) * (int32_t)l->step[r];
             common[l->first[r] + k] = share(place, (int32_t)l->half[r], lag);
         }
     SYN_GIVE(budget, place, ends);
-    return status;
+    return SYN_OK;
 }
 
 /* ---- all pairs ---- */
@@ -227,50 +214,30 @@ int64_t syn_lagged_reach(const syn_ladder *ladder, int64_t bin)
 
 /* ---- memory ---- */
 
-/* `most` histograms are kept at most. */
-static syn_status make_with_store(syn_lagged *out, const syn_ladder *ladder, int64_t bin,
-                                  uint32_t units, syn_locked *locked, int threads,
-                                  size_t most, syn_budget *budget)
+syn_status syn_lagged_make(syn_lagged *out, const syn_ladder *ladder, int64_t bin,
+                           uint32_t units, syn_locked *locked, int threads, size_t most,
+                           syn_budget *budget)
 {
     *out = (syn_lagged){.ladder = *ladder, .bin = bin, .units = units, .locked = locked,
                         .threads = threads, .budget = budget};
-    size_t places = ladder->first[ladder->rungs];
+    size_t places = ladder->first[ladder->rungs], pairs = syn_pair_count(units);
     SYN_TAKE(budget, out->clumps, (size_t)units * ladder->rungs + 1);
     SYN_TAKE_ZEROS(budget, out->common, places);
     SYN_TAKE_ZEROS(budget, out->spread, places);
-    size_t pairs = syn_pair_count(out->units);
-    size_t bytes = syn_lagged_length(out) * sizeof(int32_t);
-    size_t slots = out->budget->limit / SHARE / bytes;
+    size_t slots = budget->limit / SHARE / (syn_lagged_length(out) * sizeof(int32_t));
     slots = slots > FEWEST_KEPT ? slots : FEWEST_KEPT;
     slots = slots < most ? slots : most;
-    SYN_TAKE_ZEROS(out->budget, out->store, 1);
+    SYN_TAKE_ZEROS(budget, out->store, 1);
     syn_lagged_store *s = out->store;
     s->slots = (uint32_t)(slots < NONE ? slots : NONE - 1);
-    SYN_TAKE(out->budget, s->sum, s->slots * syn_lagged_length(out) + 1);
-    SYN_TAKE(out->budget, s->slot, pairs + 1);
-    SYN_TAKE(out->budget, s->pair, (size_t)s->slots + 1);
+    SYN_TAKE(budget, s->sum, s->slots * syn_lagged_length(out) + 1);
+    SYN_TAKE(budget, s->slot, pairs + 1);
+    SYN_TAKE(budget, s->pair, (size_t)s->slots + 1);
+    for (size_t i = 0; i < pairs; i++)
+        s->slot[i] = NONE;
+    for (uint32_t i = 0; i < s->slots; i++)
+        s->pair[i] = SIZE_MAX;
     return SYN_OK;
-}
-
-syn_status syn_lagged_make(syn_lagged *out, const syn_ladder *ladder, int64_t bin,
-                           uint32_t units, syn_locked *locked, int threads,
-                           syn_budget *budget)
-{
-    return make_with_store(out, ladder, bin, units, locked, threads,
-                           syn_pair_count(units), budget);
-}
-
-void syn_lagged_free(syn_lagged *pairs)
-{
-    if (pairs->store) {
-        SYN_GIVE(pairs->budget, pairs->store->sum, pairs->store->slot,
-                 pairs->store->pair);
-    }
-    syn_budget_free(pairs->budget, pairs->store);
-    timed_free(&pairs->timed);
-    timed_free(&pairs->moved);
-    SYN_GIVE(pairs->budget, pairs->clumps, pairs->common, pairs->spread);
-    memset(pairs, 0, sizeof *pairs);
 }
 
 /* ---- one window ---- */
@@ -294,12 +261,13 @@ static void take_slot(syn_lagged_store *s, size_t pair)
     s->slot[pair] = slot;
 }
 
-static void count_pair(const syn_lagged *p, uint32_t a, uint32_t b)
+static void count_pair(const syn_lagged *p, size_t pair)
 {
-    const syn_lagged_store *s = p->store;
+    uint32_t a, b;
+    syn_pair_units(pair, &a, &b);
     /* That no sum is too large was seen when all pairs were looked at. */
-    (void)syn_lagged_sums(
-        p, a, b, s->sum + s->slot[syn_pair_number(a, b)] * syn_lagged_length(p));
+    (void)syn_lagged_sums(p, a, b,
+                          p->store->sum + p->store->slot[pair] * syn_lagged_length(p));
 }
 
 /* Running sums of the histogram of a < b, at lag 0; they stay until others were asked
@@ -310,7 +278,7 @@ static const int32_t *sums_of(const syn_lagged *p, uint32_t a, uint32_t b)
     size_t pair = syn_pair_number(a, b);
     if (s->slot[pair] == NONE) {
         take_slot(s, pair);
-        count_pair(p, a, b);
+        count_pair(p, pair);
     }
     return s->sum + s->slot[pair] * syn_lagged_length(p) + p->ladder.margin;
 }
@@ -318,7 +286,7 @@ static const int32_t *sums_of(const syn_lagged *p, uint32_t a, uint32_t b)
 /* Pairs that are to be counted. */
 typedef struct keeping {
     const syn_lagged *pairs;
-    uint32_t *a, *b;  /* [n] */
+    size_t *pair;  /* [n] */
     size_t n;
 } keeping;
 
@@ -326,7 +294,7 @@ static syn_status count_kept(void *context, size_t item, int worker)
 {
     const keeping *k = context;
     (void)worker;
-    count_pair(k->pairs, k->a[item], k->b[item]);
+    count_pair(k->pairs, k->pair[item]);
     return SYN_OK;
 }
 
@@ -337,12 +305,12 @@ static int take_slots(keeping *k, const uint32_t *unit, uint32_t n)
     size_t before = k->n;
     for (uint32_t i = 0; i < n; i++)
         for (uint32_t u = 0; u < k->pairs->units; u++) {
-            uint32_t a = u < unit[i] ? u : unit[i], b = u < unit[i] ? unit[i] : u;
-            if (a == b || s->slot[syn_pair_number(a, b)] != NONE)
+            size_t pair = u < unit[i] ? syn_pair_number(u, unit[i])
+                                      : syn_pair_number(unit[i], u);
+            if (u == unit[i] || s->slot[pair] != NONE)
                 continue;
-            take_slot(s, syn_pair_number(a, b));
-            k->a[k->n] = a;
-            k->b[k->n++] = b;
+            take_slot(s, pair);
+            k->pair[k->n++] = pair;
         }
     return k->n > before;
 }
@@ -355,17 +323,14 @@ syn_status syn_lagged_keep(const syn_lagged *p, const uint32_t *unit, uint32_t n
     *kept = most <= p->store->slots;
     if (!*kept)
         return SYN_OK;
-    int ok = (k.a = syn_budget_alloc(p->budget, most + 1, sizeof *k.a)) &&
-             (k.b = syn_budget_alloc(p->budget, most + 1, sizeof *k.b));
+    SYN_TAKE(p->budget, k.pair, most + 1);
     /* A slot that is taken may be that of another of these pairs, counted before; but
        those that got one here keep it, as they are no more than there are slots. */
-    while (ok && take_slots(&k, unit, n))
+    while (take_slots(&k, unit, n))
         continue;
-    syn_status status = ok ? syn_parallel_for(k.n, p->threads, watch, "pairs", count_kept,
-                                              &k)
-                           : syn_budget_refusal(p->budget);
-    SYN_GIVE(p->budget, k.a, k.b);
-    return status;
+    SYN_TRY(syn_parallel_for(k.n, p->threads, watch, "pairs", count_kept, &k));
+    syn_budget_free(p->budget, k.pair);
+    return SYN_OK;
 }
 
 static double clumps_of(const syn_lagged *p, uint32_t a, uint32_t b, uint32_t rung)
@@ -442,16 +407,29 @@ static double allan_factor(const syn_recording *r, const uint32_t *event, uint32
     return n > 0 ? squares / (2.0 * n) : 1;
 }
 
-typedef struct clumping {
+/* What is found from the recording, and what that takes. What is common to pairs is
+   found from some of them, evenly spread, at most FITTED. Where there are few pairs
+   nothing that they do is taken for common, as an assembly may be all there is; of fewer
+   than FEW it may be a good part. */
+enum { FITTED = 150, FEWEST = 28, FEW = 100 };
+
+typedef struct fitting {
     syn_lagged *pairs;
     const syn_recording *recording;
-} clumping;
+    size_t n, every;              /* pairs, and their distance among all */
+    int32_t *sums;                /* [n * syn_lagged_length()] */
+    const int32_t **sum;          /* [n] lag 0 of each, */
+    const int32_t **predicted;    /* [n] and of what predicts them, or NULL */
+    double *clumps;               /* [threads * n] */
+    int shared[SYN_LADDER_RUNGS]; /* whether they have something in common */
+    syn_excess_moments *moments;  /* [threads * (2 * lags + 1)] */
+} fitting;
 
 static syn_status clumps_of_unit(void *context, size_t item, int worker)
 {
-    const clumping *c = context;
-    const syn_recording *r = c->recording;
-    syn_lagged *p = c->pairs;
+    const fitting *f = context;
+    const syn_recording *r = f->recording;
+    syn_lagged *p = f->pairs;
     const uint32_t *event = r->by_unit + r->first[item];
     uint32_t n = r->first[item + 1] - r->first[item];
     (void)worker;
@@ -465,34 +443,17 @@ static syn_status clumps_of_unit(void *context, size_t item, int worker)
 
 /* ---- what is common to pairs ---- */
 
-typedef struct fitting {
-    syn_lagged *pairs;
-    uint32_t n;                   /* pairs */
-    const int32_t *const *sum;        /* [n] */
-    const int32_t *const *predicted;  /* [n] or NULL */
-    double *clumps;               /* [threads * n] */
-    int shared[SYN_LADDER_RUNGS]; /* whether they have something in common */
-    syn_excess_moments *moments;  /* [threads * (2 * lags + 1)] */
-} fitting;
-
-/* What is common to pairs is found from some of them, evenly spread: their number, at
-   most FITTED, and which they are, i from 0. It is 0 where there are few
-   pairs: then nothing that they do is taken for common, as an assembly may be all there
-   is; of fewer than FEW it may be a good part. */
-enum { FITTED = 150, FEWEST = 28, FEW = 100 };
-
-static uint32_t samples_of(uint32_t units)
+static syn_status count_sample(void *context, size_t item, int worker)
 {
-    size_t all = syn_pair_count(units), every = all / FITTED + 1;
-    return all < FEWEST ? 0 : (uint32_t)(all / every);
-}
-
-static void sample_pair(uint32_t units, uint32_t i, uint32_t *a, uint32_t *b)
-{
-    size_t every = syn_pair_count(units) / FITTED + 1, pair = i * every;
-    for (*b = 1; syn_pair_count(*b + 1) <= pair;)
-        ++*b;
-    *a = (uint32_t)(pair - syn_pair_count(*b));
+    const fitting *f = context;
+    const syn_lagged *p = f->pairs;
+    int32_t *sum = f->sums + item * syn_lagged_length(p);
+    uint32_t a, b;
+    (void)worker;
+    syn_pair_units(item * f->every, &a, &b);
+    f->sum[item] = sum + p->ladder.margin;
+    f->predicted[item] = syn_lagged_predicted(p, f->sum[item]);
+    return syn_lagged_sums(p, a, b, sum);
 }
 
 /* The sampled pairs on a rung; a worker has room for their clumps. */
@@ -501,13 +462,14 @@ static syn_excess_many sampled(const fitting *f, uint32_t rung, int worker)
     const syn_lagged *p = f->pairs;
     double *clumps = f->clumps + (size_t)worker * f->n;
     int32_t reach = (int32_t)p->ladder.reach[rung];
-    for (uint32_t i = 0, a, b; i < f->n; i++) {
-        sample_pair(p->units, i, &a, &b);
+    for (size_t i = 0; i < f->n; i++) {
+        uint32_t a, b;
+        syn_pair_units(i * f->every, &a, &b);
         clumps[i] = clumps_of(p, a, b, rung);
     }
-    return (syn_excess_many){.sum = f->sum, .predicted = f->predicted, .clumps = clumps,
-                             .n = f->n, .mirrored = 1, .few = f->n < FEW, .from = -reach,
-                             .to = reach};
+    return (syn_excess_many){.sum = f->sum, .predicted = p->locked ? f->predicted : NULL,
+                             .clumps = clumps, .n = f->n, .mirrored = 1,
+                             .few = f->n < FEW, .from = -reach, .to = reach};
 }
 
 static syn_status look_for_shared(void *context, size_t item, int worker)
@@ -532,89 +494,56 @@ static syn_status fit_rung(void *context, size_t item, int worker)
     return SYN_OK;
 }
 
-/* Finds what is common, if anything is, from running sums of histograms: sum[i] points to
-   lag 0. */
-static syn_status fit_common(syn_lagged *p, const int32_t *const *sum,
-                             const int32_t *const *predicted, const syn_watch *watch)
+/* Finds what is common, if anything is. */
+static syn_status fit_common(fitting *f, const syn_watch *watch)
 {
-    size_t threads = (size_t)p->threads, lags = 2 * (size_t)p->ladder.lags + 1;
-    fitting f = {.pairs = p, .n = samples_of(p->units), .sum = sum,
-                 .predicted = predicted};
-    f.clumps = syn_budget_alloc(p->budget, threads * f.n + 1, sizeof *f.clumps);
-    f.moments = syn_budget_alloc(p->budget, threads * lags, sizeof *f.moments);
-    syn_status status = f.clumps && f.moments ? SYN_OK : syn_budget_refusal(p->budget);
-    uint32_t rungs = f.n > 0 ? p->ladder.rungs : 0;
-    int shared = predicted != NULL;
+    const syn_lagged *p = f->pairs;
+    uint32_t rungs = f->n > 0 ? p->ladder.rungs : 0;
+    int shared = p->locked != NULL;
     if (!shared)
-        SYN_NEXT(status, syn_parallel_for(rungs, p->threads, watch, "widths",
-                                          look_for_shared, &f));
+        SYN_TRY(syn_parallel_for(rungs, p->threads, watch, "widths", look_for_shared, f));
     for (uint32_t r = 0; r < rungs; r++)
-        shared |= f.shared[r];
-    if (shared)
-        SYN_NEXT(status,
-                 syn_parallel_for(rungs, p->threads, watch, "widths", fit_rung, &f));
-    SYN_GIVE(p->budget, f.clumps, f.moments);
-    return status;
+        shared |= f->shared[r];
+    return shared ? syn_parallel_for(rungs, p->threads, watch, "widths", fit_rung, f)
+                  : SYN_OK;
 }
 
 /* ---- counting ---- */
-
-typedef struct sampling {
-    const syn_lagged *pairs;
-    int32_t *sum;  /* [n * (2 * margin + 2)] */
-} sampling;
-
-static syn_status count_sample(void *context, size_t item, int worker)
-{
-    const sampling *s = context;
-    uint32_t a, b;
-    (void)worker;
-    sample_pair(s->pairs->units, (uint32_t)item, &a, &b);
-    return syn_lagged_sums(s->pairs, a, b, s->sum + item * syn_lagged_length(s->pairs));
-}
 
 /* Takes the spikes; no histogram is counted yet. */
 static syn_status take_spikes(syn_lagged *pairs, const syn_recording *recording)
 {
     syn_lag_options o = {.bin = pairs->bin, .lags = pairs->ladder.margin};
-    syn_lagged_store *store = pairs->store;
-    size_t all = syn_pair_count(pairs->units);
-    for (size_t i = 0; i < all; i++)
-        store->slot[i] = NONE;
-    for (uint32_t i = 0; i < store->slots; i++)
-        store->pair[i] = SIZE_MAX;
-    store->used = store->next = 0;
-    timed_free(&pairs->timed);
-    timed_free(&pairs->moved);
     SYN_TRY(timed_make(&pairs->timed, recording, &o, pairs->budget));
-    if (pairs->locked)
-        SYN_TRY(timed_make(&pairs->moved, &pairs->locked->both, &o, pairs->budget));
-    return SYN_OK;
+    return pairs->locked
+               ? timed_make(&pairs->moved, &pairs->locked->both, &o, pairs->budget)
+               : SYN_OK;
 }
 
 /* As other trials end elsewhere, short lags have more places there, or fewer. */
 static syn_status other_edges(syn_lagged *p, const syn_spikes *from, const syn_spikes *to)
 {
     size_t places = p->ladder.first[p->ladder.rungs];
-    double *share = syn_budget_alloc(p->budget, 2 * places, sizeof *share);
-    syn_status status = share ? SYN_OK : syn_budget_refusal(p->budget);
-    SYN_NEXT(status, edges_share(&p->ladder, p->bin, from, share, p->budget));
-    SYN_NEXT(status, edges_share(&p->ladder, p->bin, to, share + places, p->budget));
-    for (size_t i = 0; status == SYN_OK && i < places; i++)
+    double *share;
+    SYN_TAKE(p->budget, share, 2 * places);
+    SYN_TRY(edges_share(&p->ladder, p->bin, from, share, p->budget));
+    SYN_TRY(edges_share(&p->ladder, p->bin, to, share + places, p->budget));
+    for (size_t i = 0; i < places; i++)
         if (share[i] > -1)
             p->common[i] =
                 (1 + p->common[i]) * (1 + share[places + i]) / (1 + share[i]) - 1;
     syn_budget_free(p->budget, share);
-    return status;
+    return SYN_OK;
 }
 
 syn_status syn_lagged_again(syn_lagged *out, const syn_lagged *pairs, size_t most,
                             const syn_recording *recording, syn_locked *locked,
-                            const syn_spikes *from, const syn_spikes *to)
+                            const syn_spikes *from, const syn_spikes *to,
+                            syn_budget *budget)
 {
     size_t places = pairs->ladder.first[pairs->ladder.rungs];
-    SYN_TRY(make_with_store(out, &pairs->ladder, pairs->bin, pairs->units, locked,
-                            pairs->threads, most, pairs->budget));
+    SYN_TRY(syn_lagged_make(out, &pairs->ladder, pairs->bin, pairs->units, locked,
+                            pairs->threads, most, budget));
     SYN_TRY(take_spikes(out, recording));
     memcpy(out->clumps, pairs->clumps,
            (size_t)pairs->units * pairs->ladder.rungs * sizeof *out->clumps);
@@ -626,31 +555,24 @@ syn_status syn_lagged_again(syn_lagged *out, const syn_lagged *pairs, size_t mos
 syn_status syn_lagged_count(syn_lagged *pairs, const syn_recording *recording,
                            const syn_spikes *trials, const syn_watch *watch)
 {
+    size_t all = syn_pair_count(pairs->units), threads = (size_t)pairs->threads;
+    fitting f = {.pairs = pairs, .recording = recording, .every = all / FITTED + 1};
+    f.n = all < FEWEST ? 0 : all / f.every;
     SYN_TRY(take_spikes(pairs, recording));
-    clumping c = {.pairs = pairs, .recording = recording};
     SYN_TRY(syn_parallel_for(pairs->units, pairs->threads, watch, "units", clumps_of_unit,
-                             &c));
+                             &f));
     /* Spikes that are moved to other events stay in trials: the predictor falls off. */
     if (!pairs->locked)
         SYN_TRY(edges_share(&pairs->ladder, pairs->bin, trials, pairs->common,
                             pairs->budget));
     /* Counts the pairs that say what is common, and finds it. */
-    uint32_t n = samples_of(pairs->units);
-    sampling s = {.pairs = pairs};
-    const int32_t **row = syn_budget_alloc(pairs->budget, 2 * (size_t)n + 1, sizeof *row);
-    const int32_t **predicted = row && pairs->locked ? row + n : NULL;
-    size_t sums = n * syn_lagged_length(pairs) + 1;
-    s.sum = syn_budget_alloc(pairs->budget, sums, sizeof *s.sum);
-    syn_status status = row && s.sum ? SYN_OK : syn_budget_refusal(pairs->budget);
-    SYN_NEXT(status,
-             syn_parallel_for(n, pairs->threads, watch, "pairs", count_sample, &s));
-    if (status == SYN_OK) {
-        for (uint32_t i = 0; i < n; i++)
-            row[i] = s.sum + i * syn_lagged_length(pairs) + pairs->ladder.margin;
-        for (uint32_t i = 0; predicted && i < n; i++)
-            predicted[i] = syn_lagged_predicted(pairs, row[i]);
-        status = fit_common(pairs, row, predicted, watch);
-    }
-    SYN_GIVE(pairs->budget, row, s.sum);
-    return status;
+    SYN_TAKE(pairs->budget, f.sum, f.n + 1);
+    SYN_TAKE(pairs->budget, f.predicted, f.n + 1);
+    SYN_TAKE(pairs->budget, f.sums, f.n * syn_lagged_length(pairs) + 1);
+    SYN_TAKE(pairs->budget, f.clumps, threads * f.n + 1);
+    SYN_TAKE(pairs->budget, f.moments, threads * (2 * (size_t)pairs->ladder.lags + 1));
+    SYN_TRY(syn_parallel_for(f.n, pairs->threads, watch, "pairs", count_sample, &f));
+    SYN_TRY(fit_common(&f, watch));
+    SYN_GIVE(pairs->budget, f.sum, f.predicted, f.sums, f.clumps, f.moments);
+    return SYN_OK;
 }

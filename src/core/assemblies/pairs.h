@@ -20,7 +20,6 @@ typedef struct syn_timed {
     uint32_t pieces;
     int64_t start;     /* the first tick of all */
     uint32_t *from;    /* [units * (pieces + 1)] the first spike of a unit in a piece */
-    syn_budget *budget;
 } syn_timed;
 
 /* Counts the lags of b after a, from -lags to lags, as running sums: sum[k] has those of
@@ -48,13 +47,12 @@ typedef struct syn_lagged {
     syn_budget *budget;
 } syn_lagged;
 
-/* Room for pairs of `units` units; `locked` or NULL. The caller keeps it and the budget
-   for as long, and frees with syn_lagged_free(), also after an error: SYN_OVER_BUDGET or
-   SYN_NO_MEMORY. */
+/* Room for pairs of `units` units, of which `most` histograms are kept at most; `locked`
+   or NULL. The caller keeps it and the budget, whose end frees the room, for as long:
+   SYN_OVER_BUDGET or SYN_NO_MEMORY. */
 syn_status syn_lagged_make(syn_lagged *out, const syn_ladder *ladder, int64_t bin,
-                           uint32_t units, syn_locked *locked, int threads,
+                           uint32_t units, syn_locked *locked, int threads, size_t most,
                            syn_budget *budget);
-void syn_lagged_free(syn_lagged *pairs);
 
 /* Takes the spikes of `recording`, as of syn_segments, with trials at least
    syn_lagged_reach() ticks apart, and finds what is common to pairs; `trials` says how
@@ -68,7 +66,8 @@ syn_status syn_lagged_count(syn_lagged *pairs, const syn_recording *recording,
    are those of syn_lagged_make(). */
 syn_status syn_lagged_again(syn_lagged *out, const syn_lagged *pairs, size_t most,
                             const syn_recording *recording, syn_locked *locked,
-                            const syn_spikes *from, const syn_spikes *to);
+                            const syn_spikes *from, const syn_spikes *to,
+                            syn_budget *budget);
 int64_t syn_lagged_reach(const syn_ladder *ladder, int64_t bin);
 
 /* Entries of the running sums of a pair, one more than syn_timed_sums() fills; after

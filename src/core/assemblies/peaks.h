@@ -3,6 +3,8 @@
 #ifndef SYN_ASSEMBLIES_PEAKS_H
 #define SYN_ASSEMBLIES_PEAKS_H
 
+#include <math.h>
+
 #include "core/assemblies/ladder.h"
 #include "core/base/budget.h"
 #include "core/base/watch.h"
@@ -44,6 +46,17 @@ SYN_EVERYWHERE size_t syn_pair_number(uint32_t a, uint32_t b)
 SYN_EVERYWHERE size_t syn_pair_count(uint32_t units)
 {
     return (size_t)units * (units > 0 ? units - 1 : 0) / 2;
+}
+
+/* The units a < b of the pair with this number. */
+SYN_EVERYWHERE void syn_pair_units(size_t pair, uint32_t *a, uint32_t *b)
+{
+    *b = (uint32_t)((1 + sqrt(1 + 8.0 * (double)pair)) / 2);
+    while (syn_pair_number(0, *b) > pair)
+        --*b;
+    while (syn_pair_number(0, *b + 1) <= pair)
+        ++*b;
+    *a = (uint32_t)(pair - syn_pair_number(0, *b));
 }
 
 /* The z of a window in parts of SYN_PEAK_SCALE; z is at least 0. */

@@ -59,18 +59,6 @@ syn_status syn_refiner_make(syn_refiner *out, const syn_lagged *pairs,
     return SYN_OK;
 }
 
-void syn_refiner_free(syn_refiner *r)
-{
-    for (int t = 0; r->around && t < r->pairs->threads; t++) {
-        syn_around *a = r->around + t;
-        SYN_GIVE(r->budget, a->place, a->sum, a->moved, a->row, a->clumps, a->common,
-                 a->spread, a->moments);
-    }
-    syn_detector_free(&r->detector);
-    SYN_GIVE(r->budget, r->around, r->none, r->place, r->z);
-    memset(r, 0, sizeof *r);
-}
-
 /* ---- widths and lags ---- */
 
 static uint32_t lowest_rung(const syn_refiner *r, const syn_assembly *g)
@@ -181,15 +169,13 @@ static syn_status sum_around(const syn_refiner *r, const syn_detected *at,
     a->low = range.low;
     a->high = range.high;
     size_t bins = bins_of(a), n = a->rows * bins;
-    if (n > a->sum_room)
-        SYN_RENEW(r->budget, a->sum, a->sum_room, n);
+    SYN_RENEW(r->budget, a->sum, a->sum_room, n);
     memset(a->sum, 0, n * sizeof *a->sum);
     count_train(r, a, at, (syn_train){.tick = x->tick, .n = x->events}, x->unit, a->sum);
     add_up(a, a->sum);
     if (!r->pairs->locked)
         return SYN_OK;
-    if (n > a->moved_room)
-        SYN_RENEW(r->budget, a->moved, a->moved_room, n);
+    SYN_RENEW(r->budget, a->moved, a->moved_room, n);
     memset(a->moved, 0, n * sizeof *a->moved);
     for (uint32_t u = 0; u < r->pairs->units; u++)
         if (a->place[u] != SYN_NO_ROW)

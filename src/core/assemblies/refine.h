@@ -43,7 +43,6 @@ typedef struct syn_refiner {
 syn_status syn_refiner_make(syn_refiner *out, const syn_lagged *pairs,
                             const syn_segments *segments, int64_t step,
                             syn_budget *budget);
-void syn_refiner_free(syn_refiner *refiner);
 
 /* Lays out a group as it is now, with `moves` ways to move its members apart, two at
    least, and learns what their spikes speak for. */

@@ -8,12 +8,11 @@
    Halves leave too little: members that nearly every other recording of this length has
    are in few of them. Where blocks are drawn with replacement, their noise is repeated,
    and members that few other recordings have come out too often. */
-#include "core/assemblies/resample.h"
+#include "core/assemblies/search.h"
 
 #include <math.h>
 
 #include "core/base/random.h"
-#include "core/base/seek.h"
 
 enum {
     BLOCKS = 40, /* in a recording without trials, at most */
@@ -26,8 +25,6 @@ static const uint64_t STREAM = (uint64_t)1 << 63;
 typedef struct block {
     uint32_t trial;      /* from 0 */
     double start, stop;  /* first and last tick */
-    size_t first, end;   /* its spikes */
-    uint32_t first_event, end_event;
     int kept;            /* whether it is in the resample */
 } block;
 
@@ -38,10 +35,11 @@ typedef struct resample {
     uint32_t blocks;
     size_t block_room;
     uint32_t *order;     /* [blocks] */
-    syn_spikes spikes;   /* of the resample: a trial for each stretch of blocks */
+    syn_spikes spikes;   /* of the resample: a trial for each stretch of blocks, and all
+                            other spikes in none */
     syn_events events;
-    double *tick, *start, *stop, *event_tick;
-    int *unit, *trial, *event_kind;
+    double *start, *stop, *event_tick;
+    int *trial, *event_kind;
     uint8_t *wanted;     /* [pairs] whether both are in one group */
     size_t pairs;        /* how many are */
     syn_budget *budget;
@@ -78,26 +76,6 @@ static syn_status cut_trial(resample *r, uint32_t trial, double length, uint32_t
     return add_block(r, trial, start, stop);
 }
 
-static syn_status cut(resample *r, double length)
-{
-    uint32_t event = 0;
-    size_t spike = 0;
-    for (uint32_t t = 0; t < r->all->trials; t++)
-        SYN_TRY(cut_trial(r, t, length, &event));
-    event = 0;
-    for (uint32_t k = 0; k < r->blocks; k++) {
-        block *b = r->block + k;
-        b->first = spike;
-        SYN_SEEK_NEAR(size_t, i, spike, r->all->n, r->all->tick[i] <= b->stop);
-        b->end = spike;
-        b->first_event = event;
-        while (event < r->all_events->n && r->all_events->tick[event] <= b->stop)
-            event++;
-        b->end_event = event;
-    }
-    return SYN_OK;
-}
-
 static double blocks_length(const syn_assembly_search *s)
 {
     double part = syn_segments_recorded_ticks(&s->ground.segments) / BLOCKS;
@@ -123,48 +101,38 @@ static void draw(resample *r, uint64_t key, uint32_t number)
         r->block[r->order[k]].kept = k % fifths != number % fifths;
 }
 
-/* Adds a block to the last trial of the resample. */
-static void lay_block(resample *r, const block *b)
-{
-    for (size_t i = b->first; i < b->end; i++) {
-        size_t to = r->spikes.n++;
-        r->tick[to] = r->all->tick[i];
-        r->unit[to] = r->all->unit[i];
-        r->trial[to] = (int)r->spikes.trials;
-    }
-    for (uint32_t e = b->first_event; e < b->end_event; e++) {
-        r->event_tick[r->events.n] = r->all_events->tick[e];
-        r->event_kind[r->events.n++] = r->all_events->kind[e];
-    }
-    r->stop[r->spikes.trials - 1] = b->stop;
-}
-
 static void lay(resample *r)
 {
-    r->spikes.n = r->spikes.trials = r->events.n = 0;
+    size_t i = 0;
+    uint32_t e = 0;
+    r->spikes.trials = r->events.n = 0;
     for (uint32_t k = 0; k < r->blocks; k++) {
         const block *b = r->block + k;
-        if (!b->kept)
-            continue;
-        if (k == 0 || !b[-1].kept || b[-1].trial != b->trial)
+        if (b->kept && (k == 0 || !b[-1].kept || b[-1].trial != b->trial))
             r->start[r->spikes.trials++] = b->start;
-        lay_block(r, b);
+        for (; i < r->all->n && r->all->tick[i] <= b->stop; i++)
+            r->trial[i] = b->kept && r->all->trial[i] >= 1 ? (int)r->spikes.trials : 0;
+        for (; e < r->all_events->n && r->all_events->tick[e] <= b->stop; e++) {
+            r->event_tick[r->events.n] = r->all_events->tick[e];
+            r->event_kind[r->events.n] = r->all_events->kind[e];
+            r->events.n += b->kept != 0;
+        }
+        if (b->kept)
+            r->stop[r->spikes.trials - 1] = b->stop;
     }
+    for (; i < r->all->n; i++)
+        r->trial[i] = 0;
 }
 
 static syn_status make_room(resample *r)
 {
-    size_t spikes = r->all->n + 1, events = (size_t)r->all_events->n + 1;
+    size_t events = (size_t)r->all_events->n + 1;
     SYN_TAKE(r->budget, r->order, r->blocks);
     SYN_TAKE(r->budget, r->start, r->blocks);
     SYN_TAKE(r->budget, r->stop, r->blocks);
-    SYN_TAKE(r->budget, r->tick, spikes);
-    SYN_TAKE(r->budget, r->unit, spikes);
-    SYN_TAKE(r->budget, r->trial, spikes);
+    SYN_TAKE(r->budget, r->trial, r->all->n + 1);
     SYN_TAKE(r->budget, r->event_tick, events);
     SYN_TAKE(r->budget, r->event_kind, events);
-    r->spikes.tick = r->tick;
-    r->spikes.unit = r->unit;
     r->spikes.trial = r->trial;
     r->spikes.start = r->start;
     r->spikes.stop = r->stop;
@@ -180,26 +148,28 @@ static syn_status look_again(syn_assembly_search *again, const syn_assembly_sear
                              const resample *r, const syn_watch *watch)
 {
     syn_ground *g = &again->ground;
+    syn_budget *budget = again->budget;
     const syn_lagged *pairs = &s->ground.pairs;
     SYN_TRY(syn_segments_make(&g->segments, &r->spikes, s->options.ground.segment,
-                              syn_lagged_reach(&pairs->ladder, pairs->bin), s->budget,
+                              syn_lagged_reach(&pairs->ladder, pairs->bin), budget,
                               watch));
     if (r->events.n > 0)
-        SYN_TRY(syn_locked_make(&g->locked, &r->events, &g->segments, s->budget));
+        SYN_TRY(syn_locked_make(&g->locked, &r->events, &g->segments, budget));
     SYN_TRY(syn_lagged_again(&g->pairs, pairs, r->pairs, &g->segments.recording,
-                             r->events.n > 0 ? &g->locked : NULL, r->all, &r->spikes));
+                             r->events.n > 0 ? &g->locked : NULL, r->all, &r->spikes,
+                             budget));
     g->made_by = (syn_pair_source){.pairs = &g->pairs,
                                    .only = r->wanted,
                                    .least = s->options.ground.least,
                                    .vector_bits = s->options.ground.vector_bits};
     SYN_TRY(syn_pair_source_recording(&g->made_by, &again->peaks, watch));
     SYN_TRY(syn_refiner_make(&again->refiner, &g->pairs, &g->segments, s->options.step,
-                             s->budget));
+                             budget));
     if (s->moments) {
-        SYN_TRY(syn_binned_make(&g->binned, &g->segments.trains, pairs->bin, s->budget));
-        SYN_TAKE_ZEROS(s->budget, again->moments, (size_t)s->options.ground.threads);
+        SYN_TRY(syn_binned_make(&g->binned, &g->segments.trains, pairs->bin, budget));
+        SYN_TAKE_ZEROS(budget, again->moments, 1);
         SYN_TRY(syn_moments_make(again->moments, &g->pairs, &g->segments, &g->binned, 0,
-                                 s->budget));
+                                 budget));
     }
     return syn_assembly_search_groups(again, watch);
 }
@@ -228,17 +198,16 @@ static void count_members(syn_assembly_search *s, const syn_assembly_search *aga
 static syn_status count_again(syn_assembly_search *s, const resample *r,
                               const syn_watch *watch)
 {
+    syn_budget part = syn_budget_part(s->budget);
     syn_assembly_search again = {.options = s->options,
                                  .searcher = s->searcher,
                                  .scores = s->scores,
                                  .among = s->group,
                                  .amongs = s->groups,
-                                 .budget = s->budget};
+                                 .budget = &part};
     syn_status status = look_again(&again, s, r, watch);
     if (status == SYN_OK)
         count_members(s, &again);
-    again.searcher = NULL;
-    again.scores = (syn_scores){0};
     syn_assembly_search_free(&again);
     return status;
 }
@@ -274,31 +243,27 @@ static int poll(void *data, const char *stage, double done, double total)
     return syn_poll(p->watch, "resamples", p->done, p->total) != SYN_OK;
 }
 
-static syn_status run(resample *r, syn_assembly_search *s, const syn_watch *watch)
-{
-    progress p = {.watch = watch, .total = s->options.resamples};
-    syn_watch within = {.poll = poll, .data = &p};
-    SYN_TRY(want_pairs(r, s));
-    SYN_TRY(cut(r, blocks_length(s)));
-    SYN_TRY(make_room(r));
-    for (; p.done < p.total; p.done++) {
-        draw(r, s->options.ground.key, p.done);
-        lay(r);
-        SYN_TRY(count_again(s, r, &within));
-    }
-    return SYN_OK;
-}
-
 syn_status syn_assembly_search_again(syn_assembly_search *s, const syn_watch *watch)
 {
     resample r = {.all = &s->calm.spikes,
                   .all_events = &s->options.ground.events,
-                  .spikes = {.units = s->calm.spikes.units},
+                  .spikes = s->calm.spikes,
                   .events = {.kinds = s->options.ground.events.kinds},
                   .budget = s->budget};
+    progress p = {.watch = watch, .total = s->options.resamples};
+    syn_watch within = {.poll = poll, .data = &p};
+    uint32_t event = 0;
     SYN_TAKE_ZEROS(s->budget, s->named, (size_t)s->groups * SYN_ASSEMBLY_MOST + 1);
-    syn_status status = s->groups > 0 ? run(&r, s, watch) : SYN_OK;
-    SYN_GIVE(r.budget, r.block, r.order, r.tick, r.unit, r.trial, r.start, r.stop,
-             r.event_tick, r.event_kind, r.wanted);
-    return status;
+    if (s->groups == 0)
+        return SYN_OK;
+    SYN_TRY(want_pairs(&r, s));
+    for (uint32_t t = 0; t < r.all->trials; t++)
+        SYN_TRY(cut_trial(&r, t, blocks_length(s), &event));
+    SYN_TRY(make_room(&r));
+    for (; p.done < p.total; p.done++) {
+        draw(&r, s->options.ground.key, p.done);
+        lay(&r);
+        SYN_TRY(count_again(s, &r, &within));
+    }
+    return SYN_OK;
 }

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/order.h"
 #include "core/base/parallel.h"
 
 /* ---- scores of surrogates ----
@@ -20,7 +21,7 @@ static syn_status scores_make(syn_scores *out, uint32_t surrogates, uint32_t run
                               syn_budget *budget)
 {
     size_t places = (size_t)rungs * SYN_SIZES + 1;
-    *out = (syn_scores){.surrogates = surrogates, .places = places, .budget = budget};
+    *out = (syn_scores){.surrogates = surrogates, .places = places};
     SYN_TAKE_ZEROS(budget, out->maximum, surrogates * places);
     SYN_TAKE_ZEROS(budget, out->mean, places);
     SYN_TAKE_ZEROS(budget, out->deviation, places);
@@ -60,12 +61,6 @@ static void standardise(syn_scores *s, size_t place)
     }
 }
 
-static int falling(const void *x, const void *y)
-{
-    double a = *(const double *)x, b = *(const double *)y;
-    return (a < b) - (a > b);
-}
-
 /* The score of a candidate, and how many members it has in the class of sizes in which
    its evidence is most above the mean of surrogates: deviations of surrogates differ by
    more from one set of them to another, and would name another class. Above the bar the
@@ -74,10 +69,11 @@ static int falling(const void *x, const void *y)
 static double scores_of(const syn_scores *scores, const syn_candidate *candidate,
                         uint32_t *size)
 {
-    const double *mean = scores->mean + (size_t)candidate->rung * SYN_SIZES;
-    const double *deviation = scores->deviation + (size_t)candidate->rung * SYN_SIZES;
+    const syn_assembly *group = &candidate->group;
+    const double *mean = scores->mean + (size_t)group->rung * SYN_SIZES;
+    const double *deviation = scores->deviation + (size_t)group->rung * SYN_SIZES;
     double best = -INFINITY, most = -INFINITY;
-    *size = candidate->size;
+    *size = group->size;
     for (uint32_t k = 0; k < SYN_SIZES; k++) {
         double above = syn_candidate_evidence(candidate, k) - mean[k];
         uint32_t own = syn_size_of_class(k);
@@ -87,15 +83,9 @@ static double scores_of(const syn_scores *scores, const syn_candidate *candidate
         if (above <= most)
             continue;
         most = above;
-        *size = own < candidate->size ? own : candidate->size;
+        *size = own < group->size ? own : group->size;
     }
     return best;
-}
-
-static double score_of_chain(const syn_scores *scores, const syn_chain *chain)
-{
-    size_t place = scores->places - 1;
-    return (chain->evidence - scores->mean[place]) / scores->deviation[place];
 }
 
 enum {
@@ -109,20 +99,9 @@ static const double UNSURE = 0.25;
 
 void syn_assembly_search_free(syn_assembly_search *s)
 {
-    for (int t = 0; s->searcher && t < s->options.ground.threads; t++)
-        syn_searcher_free(s->searcher + t);
-    for (int t = 0; s->moments && t < s->options.ground.threads; t++)
-        syn_moments_free(s->moments + t);
-    SYN_GIVE(s->budget, s->searcher, s->moments);
-    SYN_GIVE(s->scores.budget, s->scores.maximum, s->scores.mean, s->scores.deviation,
-             s->scores.score);
-    memset(&s->scores, 0, sizeof s->scores);
-    syn_peaks_free(&s->peaks);
-    syn_refiner_free(&s->refiner);
-    SYN_GIVE(s->budget, s->group, s->named);
-    syn_ground_free(&s->ground);
-    syn_calm_free(&s->calm);
-    memset(s, 0, sizeof *s);
+    syn_trains_free(&s->ground.segments.trains);
+    if (s->budget)
+        syn_budget_end(s->budget);
 }
 
 /* Progress of the whole. A batch of surrogates is that far as its pairs are; to look for
@@ -161,11 +140,11 @@ typedef struct hunt {
 static double hunt_chains(syn_moments *moments, const syn_peaks *peaks,
                           uint64_t surrogate)
 {
-    syn_chain chain[SYN_CHAINS];
+    syn_assembly chain[SYN_CHAINS];
     uint32_t n;
-    syn_moments_lay_surrogate(moments, surrogate);
+    syn_moments_lay(moments, &surrogate);
     syn_chains_find(moments, peaks, chain, &n);
-    return n > 0 ? chain->evidence : 0;
+    return n > 0 ? chain->score : 0;
 }
 
 static syn_status hunt_surrogate(void *context, size_t item, int worker)
@@ -220,14 +199,12 @@ static syn_status hunt_surrogates(syn_assembly_search *s, syn_peaks *list,
         p->batch = 0;
         p->done = from + made;
         hunt h = {.search = s, .peaks = list, .from = from, .candidate = room};
-        SYN_NEXT(status, syn_parallel_for(
-                             (size_t)made * (s->ground.pairs.ladder.rungs + 1),
-                             s->options.ground.threads, watch, "surrogates",
-                             hunt_surrogate, &h));
+        SYN_TRY(status);
+        SYN_TRY(syn_parallel_for((size_t)made * (s->ground.pairs.ladder.rungs + 1),
+                                 s->options.ground.threads, watch, "surrogates",
+                                 hunt_surrogate, &h));
         for (uint32_t k = 0; k < n - from; k++)
             syn_peaks_free(list + k);
-        if (status != SYN_OK)
-            return status;
     }
     p->done = n;
     return SYN_OK;
@@ -241,13 +218,13 @@ static syn_status find_maxima(syn_assembly_search *s, progress *p, const syn_wat
         p->done = s->scores.surrogates;
         return SYN_OK;
     }
-    syn_peaks *list = syn_budget_zeros(s->budget, s->options.surrogates, sizeof *list);
-    syn_candidate *room = syn_budget_alloc(
-        s->budget, (size_t)s->options.ground.threads * SYN_CANDIDATES, sizeof *room);
-    syn_status status = list && room ? hunt_surrogates(s, list, room, p, watch)
-                                     : syn_budget_refusal(s->budget);
+    syn_peaks *list;
+    syn_candidate *room;
+    SYN_TAKE_ZEROS(s->budget, list, s->options.surrogates);
+    SYN_TAKE(s->budget, room, (size_t)s->options.ground.threads * SYN_CANDIDATES);
+    SYN_TRY(hunt_surrogates(s, list, room, p, watch));
     SYN_GIVE(s->budget, list, room);
-    return status;
+    return SYN_OK;
 }
 
 /* The bar is such that so many surrogates pass it as may. */
@@ -256,53 +233,83 @@ static syn_status find_bar(syn_assembly_search *s)
     for (size_t place = 0; place + !s->moments < s->scores.places; place++)
         standardise(&s->scores, place);
     double *sorted;
-    SYN_TAKE(s->scores.budget, sorted, s->scores.surrogates);
+    SYN_TAKE(s->budget, sorted, s->scores.surrogates);
     memcpy(sorted, s->scores.score, s->scores.surrogates * sizeof *sorted);
-    qsort(sorted, s->scores.surrogates, sizeof *sorted, falling);
+    qsort(sorted, s->scores.surrogates, sizeof *sorted, syn_by_falling);
     s->scores.bar = sorted[s->options.exceeded];
-    syn_budget_free(s->scores.budget, sorted);
+    syn_budget_free(s->budget, sorted);
     return SYN_OK;
 }
 
 /* ---- groups ---- */
 
-/* A candidate of the recording above the bar. */
-typedef struct found {
-    double score, whole;
-    uint32_t size;
-    const syn_candidate *candidate;
-} found;
+/* What a group begins with: a candidate or a chain of the recording above the bar. */
+typedef struct beginning {
+    syn_assembly group;
+    double whole;     /* of a candidate */
+    uint32_t number;  /* among all above the bar */
+} beginning;
+
+/* Those of a round, and whether they are chains. */
+typedef struct beginnings {
+    beginning *list;
+    uint32_t n;
+    int chains;
+    hunt hunt;
+    syn_grower grower;
+    size_t room;  /* of the search's groups */
+} beginnings;
 
 /* By what is not cut, so that the width is the one at which the excess is largest. */
 static int better_first(const void *x, const void *y)
 {
-    const found *a = x, *b = y;
+    const beginning *a = x, *b = y;
     if (a->whole != b->whole)
         return a->whole < b->whole ? 1 : -1;
-    return (a->candidate > b->candidate) - (a->candidate < b->candidate);
+    return (a->number > b->number) - (a->number < b->number);
 }
 
-static uint32_t above_bar(syn_assembly_search *s, const hunt *h, found *out)
+/* Whether a score is above the bar; the best one is noted. */
+static int passes(syn_assembly_search *s, double score)
 {
-    uint32_t n = 0;
+    s->best = score > s->best ? score : s->best;
+    return score > s->scores.bar;
+}
+
+static syn_status list_candidates(syn_assembly_search *s, beginnings *x,
+                                  const syn_watch *watch)
+{
+    SYN_TRY(syn_parallel_for(s->ground.pairs.ladder.rungs, s->options.ground.threads,
+                             watch, "groups", hunt_recording, &x->hunt));
+    x->n = 0;
     for (uint32_t r = 0; r < s->ground.pairs.ladder.rungs; r++)
-        for (uint32_t k = 0; k < h->candidates[r]; k++) {
-            found f = {.candidate = h->candidate + r * SYN_CANDIDATES + k};
-            f.score = scores_of(&s->scores, f.candidate, &f.size);
-            s->best = f.score > s->best ? f.score : s->best;
-            if (f.score <= s->scores.bar)
-                continue;
-            f.whole = syn_candidate_whole(f.candidate, f.size);
-            out[n++] = f;
+        for (uint32_t k = 0; k < x->hunt.candidates[r]; k++) {
+            const syn_candidate *c = x->hunt.candidate + r * SYN_CANDIDATES + k;
+            beginning *to = x->list + x->n;
+            *to = (beginning){.group = c->group, .number = x->n};
+            to->group.score = scores_of(&s->scores, c, &to->group.size);
+            to->whole = syn_candidate_whole(c, to->group.size);
+            x->n += passes(s, to->group.score) != 0;
         }
-    qsort(out, n, sizeof *out, better_first);
-    return n;
+    qsort(x->list, x->n, sizeof *x->list, better_first);
+    s->listed = s->listed > x->n ? s->listed : x->n;
+    return SYN_OK;
 }
 
-static void start_group(const found *f, syn_assembly *out)
+/* Chains above the bar, the best one first. */
+static void list_chains(syn_assembly_search *s, beginnings *x)
 {
-    *out = (syn_assembly){.rung = f->candidate->rung, .score = f->score, .size = f->size};
-    memcpy(out->member, f->candidate->member, f->size * sizeof *out->member);
+    syn_assembly chain[SYN_CHAINS];
+    size_t place = s->scores.places - 1;
+    uint32_t all;
+    syn_chains_find(s->moments, &s->peaks, chain, &all);
+    for (x->n = 0; x->n < all; x->n++) {
+        chain[x->n].score = (chain[x->n].score - s->scores.mean[place]) /
+                            s->scores.deviation[place];
+        if (!passes(s, chain[x->n].score))
+            break;
+        x->list[x->n].group = chain[x->n];
+    }
 }
 
 /* Takes away the peaks that a group explains: of pairs with a member of `with`. */
@@ -336,10 +343,11 @@ static int known(const syn_assembly_search *s, const syn_assembly *g)
 
 /* Whether a group has two members of a candidate at their lag. */
 static int touches(const syn_assembly_search *s, const syn_assembly *g,
-                   const syn_member *m, uint32_t size)
+                   const syn_assembly *start)
 {
-    for (uint32_t x = 0; x < size; x++)
-        for (uint32_t y = x + 1; y < size; y++)
+    const syn_member *m = start->member;
+    for (uint32_t x = 0; x < start->size; x++)
+        for (uint32_t y = x + 1; y < start->size; y++)
             if (syn_assembly_has_pair(g, m[x].unit, m[y].unit, m[y].lag - m[x].lag,
                                       m->rung, &s->ground.pairs.ladder))
                 return 1;
@@ -393,89 +401,56 @@ static syn_status add_group(syn_assembly_search *s, const syn_assembly *start,
 }
 
 /* Looks at all candidates that have nothing in common with one looked at before them;
-   what is left of the others is found anew. `*n` is how many there were. */
-static syn_status one_round(syn_assembly_search *s, syn_grower *grower,
-                            const hunt *h, found *list, size_t *room, uint32_t *n,
-                            const syn_watch *watch)
+   what is left of the others is found anew. Of chains, those count whose members no group
+   has together; the peaks that they began with are taken away, so that others are found
+   next. */
+static syn_status one_round(syn_assembly_search *s, beginnings *x, const syn_watch *watch)
 {
-    SYN_TRY(syn_parallel_for(s->ground.pairs.ladder.rungs, s->options.ground.threads,
-                             watch, "groups", hunt_recording, (void *)h));
-    *n = above_bar(s, h, list);
-    uint32_t groups = s->groups;
-    s->listed = s->listed > *n ? s->listed : *n;
-    for (uint32_t k = 0; k < *n; k++) {
-        uint32_t done = s->listed - (*n - k);
-        s->looked_at = done > s->looked_at ? done : s->looked_at;
+    uint32_t groups = x->chains ? 0 : s->groups;
+    for (uint32_t k = 0; k < x->n; k++) {
+        const syn_assembly *start = &x->list[k].group;
+        syn_assembly group = *start;
+        uint32_t done = s->listed - (x->n - k);
+        s->looked_at = !x->chains && done > s->looked_at ? done : s->looked_at;
+        SYN_TRY(syn_poll(watch, "groups", 0, 0));
         int seen = 0;
         for (uint32_t g = groups; g < s->groups && !seen; g++)
-            seen = touches(s, s->group + g, list[k].candidate->member, list[k].size);
-        for (uint32_t j = 0; j < k && !seen; j++) {
-            syn_assembly before;
-            start_group(list + j, &before);
-            seen = touches(s, &before, list[k].candidate->member, list[k].size);
-        }
-        if (seen)
+            seen = touches(s, s->group + g, start);
+        for (uint32_t j = 0; j < k && !seen && !x->chains; j++)
+            seen = touches(s, &x->list[j].group, start);
+        if (seen && x->chains)
+            explain(s, start, start);
+        if (seen || !may_begin(s, &x->grower, start))
             continue;
-        syn_assembly start, group;
-        start_group(list + k, &start);
-        if (!may_begin(s, grower, &start))
-            continue;
-        group = start;
-        SYN_TRY(syn_assembly_grow(grower, &group, watch));
-        SYN_TRY(add_group(s, &start, group, room, watch));
-    }
-    return SYN_OK;
-}
-
-/* Looks at chains above the bar, of members that no group has together. The peaks that
-   they began with are taken away, so that others are found next. */
-static syn_status round_of_chains(syn_assembly_search *s, syn_grower *grower,
-                                  size_t *room, uint32_t *n, const syn_watch *watch)
-{
-    syn_chain chain[SYN_CHAINS];
-    uint32_t all;
-    syn_chains_find(s->moments, &s->peaks, chain, &all);
-    for (*n = 0; *n < all; ++*n) {
-        const syn_chain *c = chain + *n;
-        double score = score_of_chain(&s->scores, c);
-        s->best = score > s->best ? score : s->best;
-        if (score <= s->scores.bar)
-            break;
-        syn_assembly start = {.rung = c->rung, .score = score, .size = c->size};
-        memcpy(start.member, c->member, c->size * sizeof *c->member);
-        int seen = 0;
-        for (uint32_t g = 0; g < s->groups && !seen; g++)
-            seen = touches(s, s->group + g, c->member, c->size);
-        if (seen)
-            explain(s, &start, &start);
-        else if (may_begin(s, grower, &start))
-            SYN_TRY(add_group(s, &start, start, room, watch));
-        SYN_TRY(syn_poll(watch, "groups", 0, 0));
+        if (!x->chains)
+            SYN_TRY(syn_assembly_grow(&x->grower, &group, watch));
+        SYN_TRY(add_group(s, start, group, &x->room, watch));
     }
     return SYN_OK;
 }
 
 syn_status syn_assembly_search_groups(syn_assembly_search *s, const syn_watch *watch)
 {
-    size_t places = (size_t)s->ground.pairs.ladder.rungs * SYN_CANDIDATES, room = 0;
-    hunt h = {.search = s, .peaks = &s->peaks};
-    syn_grower grower = {0};
-    found *list = syn_budget_alloc(s->budget, places, sizeof *list);
-    h.candidate = syn_budget_alloc(s->budget, places, sizeof *h.candidate);
-    h.candidates =
-        syn_budget_zeros(s->budget, s->ground.pairs.ladder.rungs, sizeof *h.candidates);
-    syn_status status = list && h.candidate && h.candidates
-                            ? syn_grower_make(&grower, &s->ground.pairs, s->budget)
-                            : syn_budget_refusal(s->budget);
-    for (uint32_t n = 1; status == SYN_OK && n > 0;)
-        status = one_round(s, &grower, &h, list, &room, &n, watch);
-    if (s->moments)
-        syn_moments_lay_recording(s->moments);
-    for (uint32_t n = 1; s->moments && status == SYN_OK && n > 0;)
-        status = round_of_chains(s, &grower, &room, &n, watch);
-    syn_grower_free(&grower, s->budget);
-    SYN_GIVE(s->budget, list, h.candidate, h.candidates);
-    return status;
+    uint32_t rungs = s->ground.pairs.ladder.rungs;
+    size_t places = (size_t)rungs * SYN_CANDIDATES;
+    beginnings x = {.hunt = {.search = s, .peaks = &s->peaks}};
+    SYN_TAKE(s->budget, x.list, places);
+    SYN_TAKE(s->budget, x.hunt.candidate, places);
+    SYN_TAKE_ZEROS(s->budget, x.hunt.candidates, rungs);
+    SYN_TRY(syn_grower_make(&x.grower, &s->ground.pairs, s->budget));
+    do {
+        SYN_TRY(list_candidates(s, &x, watch));
+        SYN_TRY(one_round(s, &x, watch));
+    } while (x.n > 0);
+    if (!s->moments)
+        return SYN_OK;
+    x.chains = 1;
+    syn_moments_lay(s->moments, NULL);
+    do {
+        list_chains(s, &x);
+        SYN_TRY(one_round(s, &x, watch));
+    } while (x.n > 0);
+    return SYN_OK;
 }
 
 /* ---- all of it ---- */
@@ -547,8 +522,3 @@ syn_status syn_activations_of(syn_refiner *refiner, const syn_assembly *group,
                       UNSURE, out);
 }
 
-syn_status syn_assembly_activations(syn_assembly_search *search, uint32_t g,
-                                    syn_detected *out)
-{
-    return syn_activations_of(&search->refiner, search->group + g, out);
-}

@@ -20,7 +20,6 @@ typedef struct syn_scores {
     double *deviation;  /* [places] */
     double *score;      /* [surrogates] */
     double bar;         /* what is reported has a score above */
-    syn_budget *budget;
 } syn_scores;
 
 typedef struct syn_assembly_search_options {
@@ -54,7 +53,8 @@ typedef struct syn_assembly_search {
     syn_budget *budget;
 } syn_assembly_search;
 
-/* The caller keeps the budget for as long, and frees, also after an error. */
+/* The caller keeps the budget for as long; it ends with syn_assembly_search_free(), also
+   after an error. */
 syn_status syn_assembly_search_run(syn_assembly_search *out, const syn_spikes *spikes,
                                    const syn_assembly_search_options *options,
                                    syn_budget *budget, const syn_watch *watch);
@@ -74,9 +74,39 @@ syn_status syn_assembly_search_groups(syn_assembly_search *search,
 syn_status syn_activations_of(syn_refiner *refiner, const syn_assembly *group,
                               syn_detected *out);
 
-/* The activations of group `g`. */
-syn_status syn_assembly_activations(syn_assembly_search *search, uint32_t g,
-                                    syn_detected *out);
 void syn_assembly_search_free(syn_assembly_search *search);
+
+/* ---- the search again, in parts of the recording ---- */
+
+/* Looks for the groups of a search in search->options.resamples parts of the recording,
+   and counts in search->named, which is made here, how many of them have each member in a
+   group that is the same. SYN_OVER_BUDGET, SYN_NO_MEMORY,
+   SYN_TOO_LARGE, SYN_INTERRUPTED. */
+syn_status syn_assembly_search_again(syn_assembly_search *search,
+                                     const syn_watch *watch);
+
+/* ---- activations of groups of one recording in another one ---- */
+
+/* A recording without its population bursts, in which activations are looked for. */
+typedef struct syn_scene {
+    syn_calm calm;
+    syn_segments segments;
+    syn_refiner refiner;  /* without pairs: members stay as they are */
+} syn_scene;
+
+/* Widths are those of `ladder`, in bins of `bin` ticks; bursts are looked for in steps of
+   `step` ticks. The caller keeps the ladder and the budget for as long. Memory and errors
+   are those of syn_calm_make() and syn_segments_make(). */
+syn_status syn_scene_make(syn_scene *out, const syn_spikes *spikes,
+                          const syn_ladder *ladder, int64_t bin, int64_t step,
+                          syn_budget *budget, const syn_watch *watch);
+
+/* Learns in `from` what spikes of the members of `group` speak for, and from which score
+   on a moment is an activation; and lists the activations in `to`, where the group is
+   `same`. `moved` and `out` as syn_detect_at() has them. */
+syn_status syn_activations_again(syn_scene *from, const syn_assembly *group,
+                                 syn_scene *to, const syn_assembly *same, uint32_t moves,
+                                 uint32_t *moved, syn_detected *out,
+                                 const syn_watch *watch);
 
 #endif

@@ -10,15 +10,6 @@
 #include "core/base/radix.h"
 #include "core/base/seek.h"
 
-void syn_segments_free(syn_segments *s)
-{
-    syn_trains_free(&s->trains);
-    SYN_GIVE(s->budget, s->recording.tick, s->recording.unit, s->recording.by_unit,
-             s->recording.first, s->key, s->other, s->later, s->opened,
-             s->closed);
-    memset(s, 0, sizeof *s);
-}
-
 /* ---- trials and segments ---- */
 
 static uint32_t pieces(const syn_trains *t, uint32_t trial, int64_t length)
@@ -78,60 +69,51 @@ static syn_status cut(syn_trains *t, int64_t length)
 
 /* ---- making ---- */
 
-static syn_status allocate(syn_segments *s)
-{
-    size_t n = (size_t)s->trains.events + 1, units = s->trains.units;
-    syn_recording *r = &s->recording;
-    SYN_TAKE(s->budget, r->tick, n);
-    SYN_TAKE(s->budget, r->unit, n);
-    SYN_TAKE(s->budget, r->by_unit, n);
-    SYN_TAKE_ZEROS(s->budget, r->first, units + 1);
-    SYN_TAKE(s->budget, s->key, n);
-    SYN_TAKE(s->budget, s->other, n);
-    return SYN_OK;
-}
-
 /* Makes `recording`: the spikes in the order of time. */
-static void arrange(syn_segments *s)
+static syn_status arrange(syn_segments *s, syn_budget *budget)
 {
     const syn_trains *t = &s->trains;
     syn_recording *r = &s->recording;
+    size_t n = (size_t)t->events + 1, units = (size_t)t->units + 1;
+    int unit_bits = syn_radix_bits(t->units);
+    int tick_bits = syn_radix_bits((uint64_t)(t->stop[t->trials - 1] - t->start[0]) + 1);
+    if (unit_bits + tick_bits > 64)
+        return SYN_TOO_LARGE;
+    *r = (syn_recording){.units = t->units, .events = t->events};
+    SYN_TAKE(budget, r->tick, n);
+    SYN_TAKE(budget, r->unit, n);
+    SYN_TAKE(budget, r->by_unit, n);
+    SYN_TAKE(budget, r->first, units);
+    uint64_t *key, *other;
+    SYN_TAKE(budget, key, n);
+    SYN_TAKE(budget, other, n);
     for (uint32_t u = 0; u < t->units; u++)
         for (uint32_t e = t->first[u]; e < t->first[u + 1]; e++)
-            s->key[e] = (uint64_t)(t->tick[e] - t->start[0]) << s->unit_bits | u;
-    const uint64_t *key =
-        syn_radix_sort(s->key, s->other, t->events, s->unit_bits, s->tick_bits);
-    uint64_t units = ((uint64_t)1 << s->unit_bits) - 1;
+            key[e] = (uint64_t)(t->tick[e] - t->start[0]) << unit_bits | u;
+    const uint64_t *sorted = syn_radix_sort(key, other, t->events, unit_bits, tick_bits);
+    memcpy(r->first, t->first, units * sizeof *r->first);
     for (uint32_t e = 0; e < t->events; e++) {
-        uint32_t u = (uint32_t)(key[e] & units);
-        r->tick[e] = (int64_t)(key[e] >> s->unit_bits) + t->start[0];
+        uint32_t u = (uint32_t)(sorted[e] & (((uint64_t)1 << unit_bits) - 1));
+        r->tick[e] = (int64_t)(sorted[e] >> unit_bits) + t->start[0];
         r->unit[e] = u;
         r->by_unit[r->first[u]++] = e;
     }
-    memcpy(r->first, t->first, ((size_t)t->units + 1) * sizeof *t->first);
+    memcpy(r->first, t->first, units * sizeof *r->first);
+    SYN_GIVE(budget, key, other);
+    return SYN_OK;
 }
 
 syn_status syn_segments_make(syn_segments *out, const syn_spikes *spikes, int64_t length,
                              int64_t apart, syn_budget *budget, const syn_watch *watch)
 {
-    *out = (syn_segments){.budget = budget, .trials = spikes->trials};
-    SYN_TAKE_ZEROS(budget, out->later, spikes->trials);
-    SYN_TAKE_ZEROS(budget, out->opened, spikes->trials);
-    SYN_TAKE_ZEROS(budget, out->closed, spikes->trials);
+    *out = (syn_segments){.trials = spikes->trials};
+    SYN_TAKE(budget, out->later, spikes->trials);
+    SYN_TAKE(budget, out->opened, spikes->trials);
+    SYN_TAKE(budget, out->closed, spikes->trials);
     SYN_TRY(syn_trains_make(&out->trains, spikes, watch));
     lay_out(out, apart);
     SYN_TRY(cut(&out->trains, length));
-    SYN_TRY(allocate(out));
-    syn_trains *t = &out->trains;
-    memcpy(out->recording.first, t->first, ((size_t)t->units + 1) * sizeof *t->first);
-    out->recording.units = t->units;
-    out->recording.events = t->events;
-    out->unit_bits = syn_radix_bits(t->units);
-    out->tick_bits = syn_radix_bits((uint64_t)(t->stop[t->trials - 1] - t->start[0]) + 1);
-    if (out->unit_bits + out->tick_bits > 64)
-        return SYN_TOO_LARGE;
-    arrange(out);
-    return SYN_OK;
+    return arrange(out, budget);
 }
 
 syn_train syn_segments_train(const syn_segments *segments, uint32_t unit)

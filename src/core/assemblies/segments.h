@@ -11,13 +11,10 @@
 typedef struct syn_segments {
     syn_trains trains;       /* trials are segments */
     syn_recording recording; /* events, units, tick, unit, first, by_unit; no more */
-    uint64_t *key, *other;   /* [events] */
     int64_t *later;          /* [trials] by how many ticks spikes of a trial were moved */
     int64_t *opened;         /* [trials] the first tick of a trial, moved, */
     int64_t *closed;         /* and its last one */
     uint32_t trials;         /* of the recording */
-    int unit_bits, tick_bits;
-    syn_budget *budget;
 } syn_segments;
 
 /* Ticks of spikes, increasing. */
@@ -26,11 +23,11 @@ typedef struct syn_train {
     size_t n;
 } syn_train;
 
-/* Segments of a trial have equal lengths, of about `length` ticks. The caller frees, also
-   after an error: SYN_OVER_BUDGET, SYN_NO_MEMORY, SYN_TOO_LARGE, SYN_INTERRUPTED. */
+/* Segments of a trial have equal lengths, of about `length` ticks. The end of the
+   budget frees all but `trains`, which the caller frees, also after an error:
+   SYN_OVER_BUDGET, SYN_NO_MEMORY, SYN_TOO_LARGE, SYN_INTERRUPTED. */
 syn_status syn_segments_make(syn_segments *out, const syn_spikes *spikes, int64_t length,
                              int64_t apart, syn_budget *budget, const syn_watch *watch);
-void syn_segments_free(syn_segments *segments);
 
 /* The spikes of a unit of the recording. */
 syn_train syn_segments_train(const syn_segments *segments, uint32_t unit);

@@ -59,11 +59,10 @@ typedef struct syn_ground {
 syn_ladder syn_ladder_make(uint32_t lags, uint32_t widest);
 
 /* Segments are cut from `calm`, whose spikes are some of `all`; it may be the same. The
-   caller keeps the budget for as long, and frees, also after an error. */
+   caller keeps the budget for as long, and frees its trains, also after an error. */
 syn_status syn_ground_make(syn_ground *out, const syn_spikes *calm, const syn_spikes *all,
                            const syn_ground_options *options, syn_budget *budget,
                            const syn_watch *watch);
-void syn_ground_free(syn_ground *ground);
 
 /* The peaks of the recording, found on processors. */
 syn_status syn_pair_source_recording(void *self, syn_peaks *out, const syn_watch *watch);

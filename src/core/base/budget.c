@@ -1,7 +1,7 @@
 /* Counts the bytes that all threads of a search hold, against one limit. The counter is
    changed by atomic operations, so that threads need no lock. Memory from
    syn_budget_alloc() has its size in front of it, which is subtracted when the memory is
-   freed. */
+   freed, and its place in a list of all such memory. */
 #include "core/base/budget.h"
 
 #include <stdint.h>
@@ -13,8 +13,17 @@ enum { A_FEW = 16 };  /* things that memory which grows has room for at first */
 /* Threads only ever add and subtract, so no order between them is needed. */
 #define ORDER __ATOMIC_RELAXED
 
+/* The budget that counts. */
+static syn_budget *counting(const syn_budget *budget)
+{
+    while (budget->within)
+        budget = budget->within;
+    return (syn_budget *)budget;
+}
+
 static void refuse(syn_budget *budget, syn_status why)
 {
+    budget = counting(budget);
     __atomic_store_n(&budget->refused, (int)why, ORDER);
 }
 
@@ -28,6 +37,7 @@ static void note_most(syn_budget *budget, size_t held)
 
 int syn_budget_take(syn_budget *budget, size_t bytes)
 {
+    budget = counting(budget);
     size_t held = __atomic_load_n(&budget->held, ORDER);
     do {
         if (held > budget->limit || bytes > budget->limit - held) {
@@ -42,52 +52,91 @@ int syn_budget_take(syn_budget *budget, size_t bytes)
 
 void syn_budget_give(syn_budget *budget, size_t bytes)
 {
-    __atomic_fetch_sub(&budget->held, bytes, ORDER);
+    __atomic_fetch_sub(&counting(budget)->held, bytes, ORDER);
 }
 
 size_t syn_budget_left(const syn_budget *budget)
 {
+    budget = counting(budget);
     size_t held = __atomic_load_n(&budget->held, ORDER);
     return held < budget->limit ? budget->limit - held : 0;
 }
 
-void syn_budget_no_memory(syn_budget *budget)
-{
-    refuse(budget, SYN_NO_MEMORY);
-}
-
 syn_status syn_budget_refusal(const syn_budget *budget)
 {
-    return (syn_status)__atomic_load_n(&budget->refused, ORDER);
+    return (syn_status)__atomic_load_n(&counting(budget)->refused, ORDER);
 }
+
+typedef struct syn_block {
+    size_t bytes;
+    struct syn_block *after, **before;  /* `before` is the pointer to this one */
+} syn_block;
 
 /* Stands before the memory; as long as keeps that aligned. */
 typedef union head {
-    size_t bytes;
+    syn_block block;
     long double widest;
-    void *pointer;
 } head;
+
+enum { COUNTED = 16 };  /* bytes of a head in the budget */
+
+static void lock(syn_budget *budget)
+{
+    while (__atomic_test_and_set(&budget->busy, __ATOMIC_ACQUIRE))
+        continue;
+}
+
+static void unlock(syn_budget *budget)
+{
+    __atomic_clear(&budget->busy, __ATOMIC_RELEASE);
+}
+
+static void enlist(syn_budget *budget, syn_block *block)
+{
+    lock(budget);
+    block->after = budget->block;
+    block->before = &budget->block;
+    if (block->after)
+        block->after->before = &block->after;
+    budget->block = block;
+    unlock(budget);
+}
+
+static void unlist(syn_budget *budget, syn_block *block)
+{
+    lock(budget);
+    *block->before = block->after;
+    if (block->after)
+        block->after->before = block->before;
+    unlock(budget);
+}
 
 /* `memory` with bytes for `n` things, or NULL: then it is as it was. */
 static void *resize(syn_budget *budget, void *memory, size_t n, size_t size, int zero)
 {
     head *start = memory ? (head *)memory - 1 : NULL;
-    size_t before = start ? start->bytes : 0;
+    size_t before = start ? start->block.bytes : 0;
     if (size > 0 && n > (SIZE_MAX - sizeof(head)) / size) {
         refuse(budget, SYN_OVER_BUDGET);
         return NULL;
     }
-    size_t bytes = n * size + sizeof(head), more = bytes > before ? bytes - before : 0;
+    size_t bytes = n * size + COUNTED, more = bytes > before ? bytes - before : 0;
     if (!syn_budget_take(budget, more))
         return NULL;
-    start = zero ? calloc(1, bytes) : realloc(start, bytes);
-    if (!start) {
+    if (start)
+        unlist(budget, &start->block);
+    size_t room = n * size + sizeof(head);
+    head *moved = zero ? calloc(1, room) : realloc(start, room);
+    if (!moved) {
         syn_budget_give(budget, more);
-        syn_budget_no_memory(budget);
-        return NULL;
+        refuse(budget, SYN_NO_MEMORY);
     }
-    start->bytes = before + more;
-    return start + 1;
+    start = moved ? moved : start;
+    if (!start)
+        return NULL;
+    start->block.bytes = before + (moved ? more : 0);
+    enlist(budget, &start->block);
+    return moved ? moved + 1 : NULL;
 }
 
 void *syn_budget_alloc(syn_budget *budget, size_t n, size_t size)
@@ -98,22 +147,6 @@ void *syn_budget_alloc(syn_budget *budget, size_t n, size_t size)
 void *syn_budget_zeros(syn_budget *budget, size_t n, size_t size)
 {
     return resize(budget, NULL, n, size, 1);
-}
-
-void *syn_budget_grow(syn_budget *budget, void *memory, size_t *room, size_t n,
-                      size_t size)
-{
-    if (memory && n <= *room)
-        return memory;
-    size_t wanted = n + n / 2 + A_FEW;
-    void *grown = resize(budget, memory, wanted, size, 0);
-    if (!grown) {
-        wanted = n;
-        grown = resize(budget, memory, wanted, size, 0);
-    }
-    if (grown)
-        *room = wanted;
-    return grown;
 }
 
 void *syn_budget_renew(syn_budget *budget, void *memory, size_t *room, size_t n,
@@ -132,8 +165,20 @@ void syn_budget_free(syn_budget *budget, void *memory)
     if (!memory)
         return;
     head *start = (head *)memory - 1;
-    syn_budget_give(budget, start->bytes);
+    unlist(budget, &start->block);
+    syn_budget_give(budget, start->block.bytes);
     free(start);
+}
+
+syn_budget syn_budget_part(syn_budget *budget)
+{
+    return (syn_budget){.limit = budget->limit, .within = budget};
+}
+
+void syn_budget_end(syn_budget *budget)
+{
+    while (budget->block)
+        syn_budget_free(budget, (head *)(void *)budget->block + 1);
 }
 
 void syn_budget_free_all(syn_budget *budget, void *const *memory, size_t n)
@@ -146,8 +191,17 @@ int syn_budget_grow_at(syn_budget *budget, void *at, size_t *room, size_t n, siz
 {
     void *memory;
     memcpy(&memory, at, sizeof memory);
-    memory = syn_budget_grow(budget, memory, room, n, size);
-    if (memory)
-        memcpy(at, &memory, sizeof memory);
-    return memory != NULL;
+    if (memory && n <= *room)
+        return 1;
+    size_t wanted = n + n / 2 + A_FEW;
+    void *grown = resize(budget, memory, wanted, size, 0);
+    if (!grown) {
+        wanted = n;
+        grown = resize(budget, memory, wanted, size, 0);
+    }
+    if (!grown)
+        return 0;
+    *room = wanted;
+    memcpy(at, &grown, sizeof grown);
+    return 1;
 }

@@ -12,6 +12,13 @@ static inline int syn_by_number(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+/* double, largest first. */
+static inline int syn_by_falling(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x < y) - (x > y);
+}
+
 /* Inserts one more into `n` increasing numbers, which have room for it. */
 static inline void syn_insert_number(uint32_t *number, uint32_t n, uint32_t more)
 {

@@ -30,7 +30,7 @@ typedef struct run {
 static void send(run *r, size_t t)
 {
     const syn_coupled *maps = r->maps;
-    uint32_t n = maps->links.series;
+    uint32_t n = maps->links.nodes;
     double *sent = r->sent + t % r->depth * n;
     for (uint32_t j = 0; j < n; j++)
         sent[j] = maps->growth[j] * r->state[j] * (1 - r->state[j]);
@@ -40,11 +40,8 @@ static void send(run *r, size_t t)
 static syn_status begin(run *r)
 {
     const syn_links *links = &r->maps->links;
-    uint32_t n = links->series;
-    int longest = 1;
-    for (int k = 0; k < links->first[n]; k++)
-        longest = links->delay[k] > longest ? links->delay[k] : longest;
-    r->depth = (uint32_t)longest;
+    uint32_t n = links->nodes;
+    r->depth = syn_longest_delay(links);
     SYN_ARRAY(&r->memory, r->state, n);
     SYN_ARRAY(&r->memory, r->own, n);
     SYN_ARRAY(&r->memory, r->stays, n);
@@ -53,7 +50,7 @@ static syn_status begin(run *r)
     for (uint32_t j = 0; j < n; j++) {
         long double into = 0;
         for (int k = links->first[j]; k < links->first[j + 1]; k++)
-            into += links->strength[k];
+            into += links->weight[k];
         r->stays[j] = 1 - (double)into;
     }
     memcpy(r->state, r->maps->start, n * sizeof(double));
@@ -71,18 +68,10 @@ static double driven(const run *r, uint32_t j, size_t t)
     for (int k = links->first[j]; k < links->first[j + 1]; k++) {
         uint32_t delay = (uint32_t)links->delay[k];
         size_t seen = now >= delay ? now - delay : now + r->depth - delay;
-        size_t from = (size_t)links->cause[k];
-        sum += links->strength[k] * r->sent[seen * links->series + from];
+        size_t from = (size_t)links->other[k];
+        sum += links->weight[k] * r->sent[seen * links->nodes + from];
     }
     return (double)sum;
-}
-
-/* From step t - 1 to step t. */
-static void step(run *r, size_t t)
-{
-    for (uint32_t j = 0; j < r->maps->links.series; j++)
-        r->state[j] = r->stays[j] * r->own[j] + driven(r, j, t);
-    send(r, t);
 }
 
 /* Keeps step t, and writes the block when it is full. `row` counts the steps that are
@@ -90,7 +79,7 @@ static void step(run *r, size_t t)
 static void keep(run *r, size_t row, double *out)
 {
     const syn_coupled *maps = r->maps;
-    uint32_t n = maps->links.series;
+    uint32_t n = maps->links.nodes;
     memcpy(r->block + row % BLOCK * n, r->state, n * sizeof(double));
     if (row % BLOCK != BLOCK - 1 && row != maps->steps - 1)
         return;
@@ -104,10 +93,12 @@ syn_status syn_coupled_run(const syn_coupled *maps, double *out, const syn_watch
 {
     run r = {.maps = maps};
     syn_status status = begin(&r);
-    size_t work = maps->links.series + (size_t)maps->links.first[maps->links.series];
+    size_t work = maps->links.nodes + (size_t)maps->links.first[maps->links.nodes];
     size_t all = maps->transient + maps->steps, since = 0;
     for (size_t t = 1; t <= all && status == SYN_OK; t++) {
-        step(&r, t);
+        for (uint32_t j = 0; j < maps->links.nodes; j++)
+            r.state[j] = r.stays[j] * r.own[j] + driven(&r, j, t);
+        send(&r, t);
         if (t > maps->transient)
             keep(&r, t - maps->transient - 1, out);
         since += work;

@@ -3,22 +3,12 @@
 #ifndef SYN_NETWORKS_COUPLED_H
 #define SYN_NETWORKS_COUPLED_H
 
-#include <stdint.h>
-
 #include "core/base/watch.h"
-
-/* Links by effect: those into series j are [first[j], first[j + 1]), by cause. */
-typedef struct syn_links {
-    uint32_t series;
-    const int *first;       /* [series + 1] */
-    const int *cause;       /* a number of a series for each link */
-    const int *delay;       /* in steps, at least 1 */
-    const double *strength; /* w */
-} syn_links;
+#include "core/networks/links.h"
 
 /* With f(x) = r x (1 - x): x(t + 1) = (1 - sum of w) f(x(t)) + sum of w f(cause). */
 typedef struct syn_coupled {
-    syn_links links;
+    syn_links links;        /* by effect, with their causes; w is their weight */
     const double *growth;   /* r of each series */
     const double *start;    /* each series' value at step 0 and at all steps before */
     size_t transient;       /* steps that are not kept, from step 1 on */

@@ -95,19 +95,15 @@ static void set_unit(run *r, uint32_t i)
     b->kick[l] = (float)(network->units.kick[i] * noise_unit());
     b->drive[l] = (float)network->drive;
     for (uint32_t c = 0; c < in->n; c++)
-        *load_of(r, i, c) = (float)in->load[(size_t)c * network->synapses.units + i];
+        *load_of(r, i, c) = (float)in->load[(size_t)c * network->synapses.nodes + i];
     *load_of(r, i, in->n) = (float)in->burst_load[i];
 }
 
 static syn_status begin(run *r)
 {
-    const syn_synapses *synapses = &r->network->synapses;
-    uint32_t n = synapses->units;
+    uint32_t n = r->network->synapses.nodes;
     r->blocks = (n + LANES - 1) / LANES;
-    int longest = 1;
-    for (int k = 0; k < synapses->first[n]; k++)
-        longest = synapses->delay[k] > longest ? synapses->delay[k] : longest;
-    r->depth = (uint32_t)longest;
+    r->depth = syn_longest_delay(&r->network->synapses);
     r->inputs = r->network->inputs.n + 1;
     SYN_ARRAY(&r->memory, r->block, r->blocks);
     SYN_ARRAY(&r->memory, r->ring, (size_t)r->depth * r->blocks);
@@ -214,7 +210,7 @@ static syn_status record(run *r, uint32_t unit)
 static syn_status fire(run *r, uint32_t unit)
 {
     const syn_spiking *network = r->network;
-    const syn_synapses *synapses = &network->synapses;
+    const syn_links *synapses = &network->synapses;
     block *own = r->block + unit / LANES;
     uint32_t l = unit % LANES, now = (uint32_t)(r->step % r->depth);
     own->potential[l] = 0;
@@ -223,10 +219,10 @@ static syn_status fire(run *r, uint32_t unit)
     own->drive[l] -= r->gain / (float)network->units.target[unit];
     for (int k = synapses->first[unit]; k < synapses->first[unit + 1]; k++) {
         uint32_t slot = (now + (uint32_t)synapses->delay[k]) % r->depth;
-        uint32_t to = (uint32_t)synapses->to[k];
+        uint32_t to = (uint32_t)synapses->other[k];
         arrivals *come = r->ring + (size_t)slot * r->blocks + to / LANES;
-        float *current = synapses->jump[k] > 0 ? come->excitation : come->inhibition;
-        current[to % LANES] += (float)synapses->jump[k];
+        float *current = synapses->weight[k] > 0 ? come->excitation : come->inhibition;
+        current[to % LANES] += (float)synapses->weight[k];
     }
     if (r->step >= network->tuning && unit < network->observed)
         return record(r, unit);
@@ -267,7 +263,7 @@ static void tune(run *r)
             r->block[b].drive[l] += r->gain;
     if (r->step < network->tuning / 2)
         return;
-    for (uint32_t i = 0; i < network->synapses.units; i++)
+    for (uint32_t i = 0; i < network->synapses.nodes; i++)
         r->tuned[i] += r->block[i / LANES].drive[i % LANES];
 }
 
@@ -276,7 +272,7 @@ static void end_tuning(run *r)
 {
     size_t steps = r->network->tuning - r->network->tuning / 2;
     r->gain = 0;
-    for (uint32_t i = 0; i < r->network->synapses.units && steps > 0; i++)
+    for (uint32_t i = 0; i < r->network->synapses.nodes && steps > 0; i++)
         r->block[i / LANES].drive[i % LANES] = (float)(r->tuned[i] / (double)steps);
 }
 
@@ -300,8 +296,8 @@ static syn_status run_all(run *r, const syn_watch *watch)
         }
     }
     syn_spiking_found *found = r->found;
-    SYN_TAKE(&found->budget, found->drive, network->synapses.units);
-    for (uint32_t i = 0; i < network->synapses.units; i++)
+    SYN_TAKE(&found->budget, found->drive, network->synapses.nodes);
+    for (uint32_t i = 0; i < network->synapses.nodes; i++)
         found->drive[i] = r->block[i / LANES].drive[i % LANES];
     return SYN_OK;
 }
@@ -310,14 +306,8 @@ syn_status syn_spiking_run(const syn_spiking *network, const syn_watch *watch,
                            syn_spiking_found *found)
 {
     run r = {.network = network, .found = found};
-    found->budget.limit = SIZE_MAX;
+    *found = (syn_spiking_found){.budget = {.limit = SIZE_MAX}};
     syn_status status = run_all(&r, watch);
     syn_give_back(&r.memory);
     return status;
-}
-
-void syn_spiking_free(syn_spiking_found *found)
-{
-    SYN_GIVE(&found->budget, found->time, found->unit, found->drive);
-    memset(found, 0, sizeof *found);
 }

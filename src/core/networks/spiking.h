@@ -7,21 +7,9 @@
 #ifndef SYN_NETWORKS_SPIKING_H
 #define SYN_NETWORKS_SPIKING_H
 
-#include <stddef.h>
-#include <stdint.h>
-
 #include "core/base/budget.h"
 #include "core/base/watch.h"
-
-/* Synapses by the unit that they come from: those of unit i are [first[i], first[i + 1]).
-   A spike in step s adds `jump` to a current of unit `to` in step s + delay. */
-typedef struct syn_synapses {
-    uint32_t units;
-    const int *first;   /* [units + 1] */
-    const int *to;
-    const int *delay;   /* in steps, at least 1 */
-    const double *jump; /* into the excitatory current, or below 0 the inhibitory one */
-} syn_synapses;
+#include "core/networks/links.h"
 
 /* What differs between units, [units] each. */
 typedef struct syn_spiking_units {
@@ -50,7 +38,9 @@ typedef struct syn_spiking_inputs {
 } syn_spiking_inputs;
 
 typedef struct syn_spiking {
-    syn_synapses synapses;
+    syn_links synapses;     /* by the unit that they come from: a spike in step s adds the
+                               weight, above 0 to the excitatory current, else to the
+                               inhibitory one, of the other unit in step s + delay */
     syn_spiking_units units;
     syn_spiking_inputs inputs;
     double keeps_excitation, keeps_inhibition, keeps_adaptation;  /* shares, a step */
@@ -69,7 +59,7 @@ typedef struct syn_spiking {
 
 enum { SYN_SPIKING_STREAM = 70 };
 
-/* Spikes in the order of steps, and of units within a step. All zero is an empty list. */
+/* Spikes in the order of steps, and of units within a step. */
 typedef struct syn_spiking_found {
     double *time;  /* in steps since the recording began: uniform within the step */
     int *unit;
@@ -78,11 +68,10 @@ typedef struct syn_spiking_found {
     syn_budget budget;
 } syn_spiking_found;
 
-/* Fills `found`, which is empty. Each random number depends on the key, the step and the
-   unit alone. SYN_NO_MEMORY; SYN_TOO_LARGE; SYN_INTERRUPTED. Free `found` after any. */
+/* Fills `found`. Each random number depends on the key, the step and the
+   unit alone. SYN_NO_MEMORY; SYN_TOO_LARGE; SYN_INTERRUPTED. The end of its budget frees
+   `found`, after any. */
 syn_status syn_spiking_run(const syn_spiking *network, const syn_watch *watch,
                            syn_spiking_found *found);
-
-void syn_spiking_free(syn_spiking_found *found);
 
 #endif

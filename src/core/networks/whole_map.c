@@ -32,9 +32,8 @@ typedef struct work {
     double *row_sum, *row_known;
     /* For values above a bound: */
     double bound;
-    size_t *n;             /* [rows] how many there are */
-    const size_t *begin;   /* [rows] where those of a row begin in `column`; NULL where */
-    int *column;           /* only their number is wanted */
+    size_t *n;             /* [rows] how many there are, or where the next one goes */
+    int *column;           /* NULL where only their number is wanted */
     syn_arrays memory;
 } work;
 
@@ -158,8 +157,8 @@ static void list_column(work *w, size_t item, size_t first, size_t end, size_t c
     for (size_t i = first; i < end; i++) {
         if (!(value[i] > w->bound) || w->map->self[i] == (int)column)
             continue;
-        if (w->begin)
-            w->column[w->begin[i] + w->n[i]] = (int)column;
+        if (w->column)
+            w->column[w->n[i]] = (int)column;
         w->n[i]++;
     }
 }
@@ -170,27 +169,12 @@ static syn_status list_some(void *context, size_t item, int worker)
     return go_on(context, item, list_column);
 }
 
-static syn_status list_all(work *w, int threads, const syn_watch *watch)
+syn_status syn_whole_above(const syn_whole_map *map, double bound, int threads,
+                           const syn_watch *watch, size_t *n, int *column)
 {
-    syn_status status = make_blocks(w);
-    for (size_t i = 0; status == SYN_OK && i < w->map->rows; i++)
-        w->n[i] = 0;
-    SYN_NEXT(status, syn_parallel_for(w->blocks, threads, watch, "pairs", list_some, w));
-    syn_give_back(&w->memory);
+    work w = {.map = map, .bound = bound, .n = n, .column = column};
+    syn_status status = make_blocks(&w);
+    SYN_NEXT(status, syn_parallel_for(w.blocks, threads, watch, "pairs", list_some, &w));
+    syn_give_back(&w.memory);
     return status;
-}
-
-syn_status syn_whole_count(const syn_whole_map *map, double bound, int threads,
-                           const syn_watch *watch, size_t *n)
-{
-    work w = {.map = map, .bound = bound, .n = n};
-    return list_all(&w, threads, watch);
-}
-
-syn_status syn_whole_list(const syn_whole_map *map, double bound, const size_t *begin,
-                          int threads, const syn_watch *watch, int *column)
-{
-    work w = {.map = map, .bound = bound, .begin = begin, .column = column};
-    SYN_ARRAY(&w.memory, w.n, map->rows);
-    return list_all(&w, threads, watch);
 }

@@ -29,13 +29,9 @@ typedef struct syn_whole_sums {
 syn_status syn_whole_sums_make(const syn_whole_map *map, int threads,
                                const syn_watch *watch, syn_whole_sums *out);
 
-/* How many values of each row are above `bound`. */
-syn_status syn_whole_count(const syn_whole_map *map, double bound, int threads,
-                           const syn_watch *watch, size_t *n);
-
-/* Their columns: those of row i in increasing order, from column[begin[i]] on. `begin`,
-   [rows], is what the numbers of syn_whole_count() add up to. */
-syn_status syn_whole_list(const syn_whole_map *map, double bound, const size_t *begin,
-                          int threads, const syn_watch *watch, int *column);
+/* Adds to n[i] how many values of row i are above `bound`; with `column`, lists their
+   columns there in increasing order, from column[n[i]] on. */
+syn_status syn_whole_above(const syn_whole_map *map, double bound, int threads,
+                           const syn_watch *watch, size_t *n, int *column);
 
 #endif

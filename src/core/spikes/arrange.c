@@ -10,8 +10,6 @@
 #include "core/base/parallel.h"
 #include "core/base/radix.h"
 
-enum { SPAN = 1 << 17 };  /* spikes that one step looks at */
-
 /* What a step found. */
 typedef struct span {
     double low, high;
@@ -31,17 +29,9 @@ typedef struct work {
     uint64_t *packed;
     double *time;
     int *unit;
+    int repeats;     /* whether spikes are there twice: then spans come one by one, */
+    size_t written;  /* after so many spikes */
 } work;
-
-static size_t spans_of(size_t n)
-{
-    return n / SPAN + (n % SPAN > 0);
-}
-
-static size_t end_of(const work *w, size_t item)
-{
-    return w->n - item * SPAN > SPAN ? (item + 1) * SPAN : w->n;
-}
 
 static double tick_at(const syn_loose *s, size_t i)
 {
@@ -74,7 +64,7 @@ static syn_status look(void *context, size_t item, int worker)
     (void)worker;
     work *w = context;
     const syn_loose *s = w->given;
-    size_t from = item * SPAN, to = end_of(w, item), twice = 0;
+    size_t from = item * SYN_SPIKES_A_SPAN, to = syn_spikes_end(w->n, item), twice = 0;
     double before = from > 0 ? tick_at(s, from - 1) : -INFINITY;
     int unit_before = from > 0 ? unit_at(s, from - 1) : 0, unsorted = 0;
     span out = {.low = INFINITY, .high = -INFINITY, .fault = SYN_SPIKES_SOUND};
@@ -105,7 +95,7 @@ static syn_status look(void *context, size_t item, int worker)
 static span sum_up(const work *w)
 {
     span all = {.low = INFINITY, .high = -INFINITY, .sorted = 1};
-    for (size_t k = 0; k < spans_of(w->n); k++) {
+    for (size_t k = 0; k < syn_spikes_spans(w->n); k++) {
         const span *one = &w->spans[k];
         if (all.fault == SYN_SPIKES_SOUND)
             all.fault = one->fault;
@@ -128,9 +118,9 @@ syn_status syn_spikes_survey(syn_arranged *out, const syn_loose *given,
                              const syn_clock *clock, int threads, const syn_watch *watch)
 {
     work w = {.given = given, .clock = clock, .n = given->n};
-    SYN_NEW(w.spans, spans_of(w.n) + 1);
+    SYN_NEW(w.spans, syn_spikes_spans(w.n) + 1);
     syn_status status =
-        syn_parallel_for(spans_of(w.n), threads, watch, "spikes", look, &w);
+        syn_parallel_for(syn_spikes_spans(w.n), threads, watch, "spikes", look, &w);
     if (status == SYN_OK) {
         span all = sum_up(&w);
         out->fault = all.fault;
@@ -144,56 +134,16 @@ syn_status syn_spikes_survey(syn_arranged *out, const syn_loose *given,
     return status;
 }
 
-/* ---- writing those that came in order ---- */
-
-static void write_one(const work *w, size_t at, double tick, int unit)
-{
-    w->time[at] = syn_seconds_of(tick, w->clock);
-    w->unit[at] = unit;
-}
-
-static syn_status copy(void *context, size_t item, int worker)
-{
-    (void)worker;
-    work *w = context;
-    for (size_t i = item * SPAN; i < end_of(w, item); i++)
-        write_one(w, i, tick_at(w->given, i), unit_at(w->given, i));
-    return SYN_OK;
-}
-
 /* ---- sorting ---- */
 
 static syn_status pack(void *context, size_t item, int worker)
 {
     (void)worker;
     work *w = context;
-    for (size_t i = item * SPAN; i < end_of(w, item); i++) {
+    for (size_t i = item * SYN_SPIKES_A_SPAN; i < syn_spikes_end(w->n, item); i++) {
         uint64_t tick = (uint64_t)(tick_at(w->given, i) - w->low);
         w->packed[i] = tick << w->unit_bits | (uint64_t)(unit_at(w->given, i) - 1);
     }
-    return SYN_OK;
-}
-
-/* A key from memory that may since hold times. */
-static uint64_t key_at(const work *w, size_t i)
-{
-    uint64_t key;
-    memcpy(&key, w->key + i, sizeof key);
-    return key;
-}
-
-static void unpack_one(const work *w, size_t at, uint64_t key)
-{
-    uint64_t below = ((uint64_t)1 << w->unit_bits) - 1;
-    write_one(w, at, (double)(key >> w->unit_bits) + w->low, (int)(key & below) + 1);
-}
-
-static syn_status unpack(void *context, size_t item, int worker)
-{
-    (void)worker;
-    work *w = context;
-    for (size_t i = item * SPAN; i < end_of(w, item); i++)
-        unpack_one(w, i, key_at(w, i));
     return SYN_OK;
 }
 
@@ -202,32 +152,49 @@ static syn_status count_twice(void *context, size_t item, int worker)
 {
     (void)worker;
     work *w = context;
-    size_t twice = 0;
-    for (size_t i = item > 0 ? item * SPAN : 1; i < end_of(w, item); i++)
+    size_t twice = 0, from = item > 0 ? item * SYN_SPIKES_A_SPAN : 1;
+    for (size_t i = from; i < syn_spikes_end(w->n, item); i++)
         twice += w->key[i] == w->key[i - 1];
     w->spans[item].twice = twice;
     return SYN_OK;
 }
 
-static syn_status unpack_once(const work *w, const syn_watch *watch)
+/* ---- writing ---- */
+
+/* Writes the spikes of a span, each once: those given, or those of the sorted keys. */
+static syn_status write_span(void *context, size_t item, int worker)
 {
-    uint64_t before = 0;
-    size_t at = 0;
-    for (size_t i = 0; i < w->n; i++) {
-        if (syn_spikes_poll(watch, i, w->n) != SYN_OK)
-            return SYN_INTERRUPTED;
-        uint64_t key = key_at(w, i);
-        if (i == 0 || key != before)
-            unpack_one(w, at++, key);
-        before = key;
+    (void)worker;
+    work *w = context;
+    uint64_t below = ((uint64_t)1 << w->unit_bits) - 1;
+    size_t from = item * SYN_SPIKES_A_SPAN, at = w->repeats ? w->written : from;
+    for (size_t i = from; i < syn_spikes_end(w->n, item); i++) {
+        double tick;
+        int unit;
+        if (w->key) {
+            uint64_t key;  /* from memory that may since hold times */
+            memcpy(&key, w->key + i, sizeof key);
+            tick = (double)(key >> w->unit_bits) + w->low;
+            unit = (int)(key & below) + 1;
+        } else {
+            tick = tick_at(w->given, i);
+            unit = unit_at(w->given, i);
+        }
+        double time = syn_seconds_of(tick, w->clock);
+        if (w->repeats && at > 0 && w->time[at - 1] == time && w->unit[at - 1] == unit)
+            continue;
+        w->time[at] = time;
+        w->unit[at++] = unit;
     }
+    if (w->repeats)
+        w->written = at;
     return SYN_OK;
 }
 
 static syn_status sort(work *w, syn_arranged *found, int threads, const syn_watch *watch,
                        uint64_t *spare)
 {
-    size_t spans = spans_of(w->n);
+    size_t spans = syn_spikes_spans(w->n);
     w->low = found->low;
     w->unit_bits = syn_radix_bits(w->given->units);
     w->packed = spare;
@@ -238,8 +205,7 @@ static syn_status sort(work *w, syn_arranged *found, int threads, const syn_watc
     SYN_TRY(syn_parallel_for(spans, threads, watch, "spikes", count_twice, w));
     for (size_t k = 0; k < spans; k++)
         found->n -= w->spans[k].twice;
-    return found->n < w->n ? unpack_once(w, watch)
-                           : syn_parallel_for(spans, threads, watch, "spikes", unpack, w);
+    return SYN_OK;
 }
 
 syn_status syn_spikes_arrange(syn_arranged *found, const syn_loose *given,
@@ -247,23 +213,14 @@ syn_status syn_spikes_arrange(syn_arranged *found, const syn_loose *given,
                               uint64_t *spare, double *time, int *unit)
 {
     work w = {.given = given, .clock = clock, .n = given->n, .time = time, .unit = unit};
-    if (found->sorted && found->n < given->n) {
-        const syn_loose *s = w.given;
-        size_t at = 0;
-        for (size_t i = 0; i < w.n; i++) {
-            if (syn_spikes_poll(watch, i, w.n) != SYN_OK)
-                return SYN_INTERRUPTED;
-            double tick = tick_at(s, i);
-            int unit = unit_at(s, i);
-            if (i == 0 || tick != tick_at(s, i - 1) || unit != unit_at(s, i - 1))
-                write_one(&w, at++, tick, unit);
-        }
-        return SYN_OK;
+    syn_status status = SYN_OK;
+    if (!found->sorted) {
+        SYN_NEW(w.spans, syn_spikes_spans(w.n));
+        status = sort(&w, found, threads, watch, spare);
+        free(w.spans);
     }
-    if (found->sorted)
-        return syn_parallel_for(spans_of(w.n), threads, watch, "spikes", copy, &w);
-    w.spans = malloc(spans_of(w.n) * sizeof *w.spans);
-    syn_status status = w.spans ? sort(&w, found, threads, watch, spare) : SYN_NO_MEMORY;
-    free(w.spans);
+    w.repeats = found->n < w.n;
+    SYN_NEXT(status, syn_parallel_for(syn_spikes_spans(w.n), w.repeats ? 1 : threads,
+                                      watch, "spikes", write_span, &w));
     return status;
 }

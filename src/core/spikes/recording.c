@@ -159,37 +159,26 @@ syn_status syn_recording_read(syn_recording *out, const syn_spikes *spikes,
 
 /* ---- events by tick and by unit ---- */
 
-/* A stable counting sort: `next` is where the next event of each unit goes. */
-static syn_status sort_events(syn_recording *r, uint32_t *next, const syn_watch *watch)
-{
-    const uint32_t *unit = r->unit;
-    const int64_t *tick = r->tick;
-    uint32_t *group = r->group, *row = r->row, *by_unit = r->by_unit;
-    uint32_t n = r->events, first = 0;
-    int64_t before = n > 0 ? tick[0] : 0;
-    for (uint32_t i = 0; i < n; i++) {
-        if (syn_spikes_poll(watch, i, n) != SYN_OK)
-            return SYN_INTERRUPTED;
-        first = tick[i] == before ? first : i;
-        before = tick[i];
-        group[i] = first;
-        row[i] = next[unit[i]]++;
-        by_unit[row[i]] = i;
-    }
-    return SYN_OK;
-}
-
+/* By a stable counting sort: `next` is where the next event of each unit goes. */
 syn_status syn_recording_arrange(syn_recording *r, const syn_watch *watch)
 {
     size_t n = (size_t)r->events + 1, units = (size_t)r->units + 1;
-    uint32_t *next = malloc(units * sizeof *next);
-    r->group = malloc(n * sizeof *r->group);
-    r->by_unit = malloc(n * sizeof *r->by_unit);
-    r->row = malloc(n * sizeof *r->row);
-    syn_status status = SYN_NO_MEMORY;
-    if (next && r->group && r->by_unit && r->row) {
-        memcpy(next, r->first, units * sizeof *next);
-        status = sort_events(r, next, watch);
+    uint32_t *next, first = 0;
+    syn_status status = SYN_OK;
+    SYN_NEW(r->group, n);
+    SYN_NEW(r->by_unit, n);
+    SYN_NEW(r->row, n);
+    SYN_NEW(next, units);
+    memcpy(next, r->first, units * sizeof *next);
+    const uint32_t *unit = r->unit;
+    const int64_t *tick = r->tick;
+    uint32_t *group = r->group, *row = r->row, *by_unit = r->by_unit;
+    for (uint32_t i = 0; i < r->events && status == SYN_OK; i++) {
+        status = syn_spikes_poll(watch, i, r->events);
+        first = i > 0 && tick[i] == tick[i - 1] ? first : i;
+        group[i] = first;
+        row[i] = next[unit[i]]++;
+        by_unit[row[i]] = i;
     }
     free(next);
     return status;

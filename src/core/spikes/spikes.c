@@ -36,11 +36,10 @@ static syn_spikes_fault time_fault(double time, const syn_clock *clock)
 {
     if (!isfinite(time))
         return SYN_SPIKES_NOT_FINITE;
-    double tick = clock ? syn_tick_of(time, clock) : syn_whole_tick(time);
+    double tick = syn_tick_of(time, clock);
     if (!(fabs(tick) < SYN_MOST_TICK))
         return SYN_SPIKES_FAR;
-    double back = clock ? syn_seconds_of(tick, clock) : tick;
-    return back == time ? SYN_SPIKES_SOUND : SYN_SPIKES_OFF_CLOCK;
+    return syn_seconds_of(tick, clock) == time ? SYN_SPIKES_SOUND : SYN_SPIKES_OFF_CLOCK;
 }
 
 /* ---- one by one ---- */
@@ -98,17 +97,6 @@ static int are_ticks(size_t n, const double *time, const syn_clock *clock)
     return !bad;
 }
 
-static int are_whole(size_t n, const double *tick)
-{
-    int bad = FLT_EVAL_METHOD != 0;
-    SYN_SIMD(reduction(| : bad))
-    for (size_t i = 0; i < n; i++) {
-        double whole = (tick[i] + SYN_WHOLE) - SYN_WHOLE;
-        bad |= !((whole == tick[i]) & (fabs(tick[i]) < SYN_NEAR));
-    }
-    return !bad;
-}
-
 /* Whether units are known, and each spike comes after the one in front of it. To ask one
    by one takes a surprise for each of those on one tick, many in a burst. */
 static int are_in_order(size_t n, const double *time, const int *unit, int units)
@@ -146,7 +134,7 @@ static int are_sound(const syn_spikes *s, const syn_clock *clock, size_t from, s
 {
     size_t first = from > 0 ? from - 1 : 0, n = to - from;
     const double *time = s->tick + from;
-    return (clock ? are_ticks(n, time, clock) : are_whole(n, time)) &&
+    return are_ticks(n, time, clock) &&
            are_in_order(to - first, s->tick + first, s->unit + first, (int)s->units) &&
            are_inside(s, from, to);
 }
@@ -194,9 +182,10 @@ static syn_status inspect(void *context, size_t span, int worker)
 syn_status syn_spikes_check(const syn_spikes *spikes, const syn_clock *clock, int threads,
                             const syn_watch *watch, syn_spikes_verdict *out)
 {
+    static const syn_clock ticks = {.rate = 1};
     size_t spans = syn_spikes_spans(spikes->n);
-    inspection job = {spikes, clock, NULL};
-    out->fault = bounds_fault(spikes, clock, &out->at);
+    inspection job = {spikes, clock ? clock : &ticks, NULL};
+    out->fault = bounds_fault(spikes, job.clock, &out->at);
     if (out->fault != SYN_SPIKES_SOUND)
         return SYN_OK;
     job.found = malloc((spans + 1) * sizeof *job.found);

@@ -7,7 +7,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/base/memory.h"
 #include "core/base/parallel.h"
 
 enum { LANES = 8 };  /* rows or columns smoothed side by side */
@@ -36,21 +35,15 @@ double syn_isi_maker_bytes(const syn_surrogate_options *o)
 }
 
 syn_status syn_isi_maker_make(syn_isi_maker *out, const syn_trains *trains,
-                              const syn_surrogate_options *options)
+                              const syn_surrogate_options *options, syn_budget *budget)
 {
     size_t bins = options->isi_bins;
     *out = (syn_isi_maker){.trains = trains, .options = options};
-    SYN_NEW(out->joint, joint_cells(options) + 1);
-    SYN_NEW(out->alone, bins + 1);
-    SYN_NEW(out->line, 3 * bins * LANES);
-    SYN_NEW(out->weight, bins + 1);
+    SYN_TAKE(budget, out->joint, joint_cells(options) + 1);
+    SYN_TAKE(budget, out->alone, bins + 1);
+    SYN_TAKE(budget, out->line, 3 * bins * LANES);
+    SYN_TAKE(budget, out->weight, bins + 1);
     return SYN_OK;
-}
-
-void syn_isi_maker_free(syn_isi_maker *m)
-{
-    SYN_FREE(m->joint, m->alone, m->line, m->weight);
-    memset(m, 0, sizeof *m);
 }
 
 /* ---- counting ---- */

@@ -17,6 +17,7 @@ typedef struct syn_isi_maker {
     uint32_t unit;     /* the one under way */
     uint32_t from;     /* its first bin with any weight */
     uint32_t smoothed; /* rows, and then columns, that are done */
+    int busy;          /* whether a unit is under way */
 } syn_isi_maker;
 
 /* Words of the table of a unit with `bins` bins. */
@@ -25,12 +26,10 @@ uint32_t syn_isi_table_length(uint32_t bins);
 /* Bytes that a maker holds. */
 double syn_isi_maker_bytes(const syn_surrogate_options *options);
 
-/* Both arguments are to be kept for as long. The caller frees with syn_isi_maker_free(),
-   also after SYN_NO_MEMORY. */
+/* The first two arguments are to be kept for as long. The end of the budget frees what is
+   taken, also after SYN_OVER_BUDGET or SYN_NO_MEMORY. */
 syn_status syn_isi_maker_make(syn_isi_maker *out, const syn_trains *trains,
-                              const syn_surrogate_options *options);
-
-void syn_isi_maker_free(syn_isi_maker *maker);
+                              const syn_surrogate_options *options, syn_budget *budget);
 
 /* Sets out on the table of `unit`, from its intervals within trials that are shorter than
    isi_bins * isi_bin, with no weight below the bin of `refractory`. With

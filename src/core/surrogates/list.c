@@ -28,45 +28,41 @@ typedef struct list {
     uint64_t *sorted;   /* [events] its keys */
     workspace *space;   /* [spaces] */
     int spaces;
+    syn_budget own;     /* of the workspaces */
 } list;
 
-static void space_free(syn_budget *budget, workspace *w)
+static syn_status space_make(list *l, workspace *w, int sorts)
 {
-    SYN_GIVE(budget, w->tick, w->key, w->other, w->scratch);
-}
-
-static int space_make(workspace *w, syn_budget *budget, size_t scratch, size_t events,
-                      int sorts)
-{
-    w->scratch = syn_budget_alloc(budget, scratch + 1, sizeof *w->scratch);
+    size_t events = (size_t)l->plan->trains.events + 1;
+    SYN_TAKE(&l->own, w->scratch, (size_t)l->plan->scratch + 1);
     if (!sorts)
-        return w->scratch != NULL;
-    w->tick = syn_budget_alloc(budget, events + 1, sizeof *w->tick);
-    w->key = syn_budget_alloc(budget, events + 1, sizeof *w->key);
-    w->other = syn_budget_alloc(budget, events + 1, sizeof *w->other);
-    return w->scratch && w->tick && w->key && w->other;
+        return SYN_OK;
+    SYN_TAKE(&l->own, w->tick, events);
+    SYN_TAKE(&l->own, w->key, events);
+    SYN_TAKE(&l->own, w->other, events);
+    return SYN_OK;
 }
 
 /* For `threads` threads, or as many as fit in the budget; the first `sorters` of them
    sort surrogates. */
-static syn_status list_make(list *l, const syn_surrogate_plan *plan, int threads,
-                            int sorters)
+static syn_status list_make(list *l, int threads, int sorters)
 {
-    const syn_trains *t = &plan->trains;
-    l->plan = plan;
+    const syn_trains *t = &l->plan->trains;
     l->unit_bits = syn_radix_bits(t->units);
     l->tick_bits = syn_radix_bits((uint64_t)(t->stop[t->trials - 1] - t->start[0]) + 1);
     if (l->unit_bits + l->tick_bits > 64)
         return SYN_TOO_LARGE;
     SYN_NEW_ZEROS(l->space, (size_t)threads);
-    for (; l->spaces < threads; l->spaces++) {
+    syn_status status = SYN_OK;
+    while (l->spaces < threads && status == SYN_OK) {
         workspace *w = l->space + l->spaces;
-        if (space_make(w, plan->budget, plan->scratch, t->events, l->spaces < sorters))
-            continue;
-        space_free(plan->budget, w);
-        break;
+        status = space_make(l, w, l->spaces < sorters);
+        if (status == SYN_OK)
+            l->spaces++;
+        else
+            SYN_GIVE(&l->own, w->tick, w->key, w->other, w->scratch);
     }
-    return l->spaces > 0 ? SYN_OK : syn_budget_refusal(plan->budget);
+    return l->spaces > 0 ? SYN_OK : status;
 }
 
 static void make_keys(const list *l, uint32_t u, workspace *w)
@@ -144,16 +140,16 @@ syn_status syn_surrogate_list(const syn_surrogate_plan *plan, uint64_t first, ui
                               double *const *tick, int *const *unit, int threads,
                               const syn_watch *watch)
 {
-    list l = {.tick = tick, .unit = unit, .first = first};
+    list l = {.plan = plan, .tick = tick, .unit = unit, .first = first,
+              .own = syn_budget_part(plan->budget)};
     int shared = n < (uint32_t)threads || plan->trains.events >= LARGE;
-    syn_status status = list_make(&l, plan, threads, shared ? 1 : threads);
+    syn_status status = list_make(&l, threads, shared ? 1 : threads);
     if (status == SYN_OK && shared)
         status = one_by_one(&l, n, l.spaces, watch);
     else
         SYN_NEXT(status, syn_parallel_for(n, l.spaces, watch, "making surrogates",
                                           make_surrogate, &l));
-    for (int k = 0; l.space && k < l.spaces; k++)
-        space_free(l.plan->budget, l.space + k);
+    syn_budget_end(&l.own);
     free(l.space);
     return status;
 }

@@ -5,7 +5,6 @@
 
 #include <string.h>
 
-#include "core/base/memory.h"
 #include "core/base/parallel.h"
 #include "core/surrogates/dither.h"
 #include "core/surrogates/isi.h"
@@ -68,8 +67,6 @@ static uint32_t scratch_words(const syn_trains *t, const syn_surrogate_options *
 typedef struct planning {
     syn_surrogate_plan *plan;
     syn_isi_maker *maker;  /* [threads] NULL without tables */
-    uint8_t *busy;         /* [threads] a table is under way */
-    int threads;
 } planning;
 
 static syn_status plan_unit(void *context, size_t unit, int worker)
@@ -78,42 +75,36 @@ static syn_status plan_unit(void *context, size_t unit, int worker)
     syn_surrogate_plan *plan = p->plan;
     double deadline = syn_seconds() + SYN_SLICE_SECONDS;
     uint32_t u = (uint32_t)unit;
-    if (!p->maker) {
+    syn_isi_maker *m = p->maker ? p->maker + worker : NULL;
+    if (!m || !m->busy)
         plan->refractory[u] = shortest_interval(&plan->trains, u,
                                                 plan->options.refractory);
+    if (!m)
         return SYN_OK;
-    }
-    syn_isi_maker *m = p->maker + worker;
-    if (!p->busy[worker]) {
-        plan->refractory[u] = shortest_interval(&plan->trains, u,
-                                                plan->options.refractory);
+    if (!m->busy)
         syn_isi_begin(m, u, plan->refractory[u]);
-    }
     syn_status status =
         syn_isi_go_on(m, deadline, plan->table + unit * plan->table_length);
-    p->busy[worker] = status == SYN_UNFINISHED;
+    m->busy = status == SYN_UNFINISHED;
     return status;
 }
 
-/* What makes tables, for as many threads as fit in the budget. */
-static syn_status open_planning(planning *p, int threads)
+/* What makes tables, for as many threads as fit in the budget, in memory of a part of
+   it. */
+static syn_status make_tables(syn_surrogate_plan *out, int threads, syn_budget *part,
+                              const syn_watch *watch)
 {
-    const syn_surrogate_plan *plan = p->plan;
-    size_t each = (size_t)syn_isi_maker_bytes(&plan->options);
-    size_t room = syn_budget_left(plan->budget);
-    if ((uint32_t)threads > plan->trains.units)
-        threads = plan->trains.units > 0 ? (int)plan->trains.units : 1;
-    if (room / each < (size_t)threads)
-        threads = room > each ? (int)(room / each) : 1;
-    if (!syn_budget_take(plan->budget, each * (size_t)threads))
-        return SYN_OVER_BUDGET;
-    p->threads = threads;
-    p->maker = calloc((size_t)threads, sizeof *p->maker);
-    p->busy = calloc((size_t)threads, 1);
-    SYN_TRY(p->maker && p->busy ? SYN_OK : SYN_NO_MEMORY);
-    for (int k = 0; k < threads; k++)
-        SYN_TRY(syn_isi_maker_make(p->maker + k, &plan->trains, &plan->options));
-    return SYN_OK;
+    planning p = {.plan = out};
+    uint32_t units = out->trains.units, fit = 0;
+    syn_status status = SYN_OK;
+    SYN_TAKE_ZEROS(part, p.maker, (size_t)threads);
+    while (status == SYN_OK && fit < (uint32_t)threads && fit < units) {
+        status = syn_isi_maker_make(p.maker + fit, &out->trains, &out->options, part);
+        fit += status == SYN_OK;
+    }
+    return fit > 0 ? syn_parallel_for(units, (int)fit, watch, "looking at units",
+                                      plan_unit, &p)
+                   : status;
 }
 
 syn_status syn_surrogate_plan_make(syn_surrogate_plan *out, const syn_trains *trains,
@@ -123,23 +114,17 @@ syn_status syn_surrogate_plan_make(syn_surrogate_plan *out, const syn_trains *tr
     *out = (syn_surrogate_plan){.trains = *trains, .options = *options, .budget = budget,
                                 .scratch = scratch_words(trains, options)};
     SYN_TAKE_ZEROS(budget, out->refractory, (size_t)trains->units + 1);
-    planning p = {.plan = out};
-    syn_status status = SYN_OK;
-    if (options->method == SYN_SURROGATE_JOINT_ISI ||
-        options->method == SYN_SURROGATE_ISI_DITHER) {
-        out->table_length = syn_isi_table_length(options->isi_bins);
-        size_t words = (size_t)trains->units * out->table_length;
-        SYN_TAKE_ZEROS(budget, out->table, words + 1);
-        status = open_planning(&p, threads);
-        threads = p.threads;
+    if (options->method != SYN_SURROGATE_JOINT_ISI &&
+        options->method != SYN_SURROGATE_ISI_DITHER) {
+        planning p = {.plan = out};
+        return syn_parallel_for(trains->units, threads, watch, "looking at units",
+                                plan_unit, &p);
     }
-    SYN_NEXT(status, syn_parallel_for(trains->units, threads, watch, "looking at units",
-                                      plan_unit, &p));
-    for (int k = 0; p.maker && k < p.threads; k++)
-        syn_isi_maker_free(p.maker + k);
-    size_t each = (size_t)syn_isi_maker_bytes(&p.plan->options);
-    syn_budget_give(p.plan->budget, each * (size_t)p.threads);
-    SYN_FREE(p.maker, p.busy);
+    out->table_length = syn_isi_table_length(options->isi_bins);
+    SYN_TAKE_ZEROS(budget, out->table, (size_t)trains->units * out->table_length + 1);
+    syn_budget part = syn_budget_part(budget);
+    syn_status status = make_tables(out, threads, &part, watch);
+    syn_budget_end(&part);
     return status;
 }
 

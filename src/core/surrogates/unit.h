@@ -148,31 +148,25 @@ SYN_EVERYWHERE void syn_surrogate_dither(const syn_surrogate_train *s, uint32_t 
                                         syn_surrogate_stop(s, j), word[w]);
 }
 
-/* Two words a spike, as a trial may have more ticks than a word has values. */
-SYN_EVERYWHERE void syn_surrogate_randomise(const syn_surrogate_train *s, uint32_t block,
-                                            int64_t *out)
-{
-    uint32_t word[4];
-    syn_draw_block(&s->draw, block, word);
-    for (uint32_t w = 0, j = 2 * block; w < 4 && j < s->n; w += 2, j++) {
-        int64_t start = syn_surrogate_start(s, j);
-        uint64_t ticks = (uint64_t)(syn_surrogate_stop(s, j) - start) + 1;
-        out[j] = start + syn_draw_scale_long(word + w, ticks);
-    }
-}
-
-/* Windows follow each other from the start of the trial; its end cuts the last one. */
-SYN_EVERYWHERE void syn_surrogate_jitter(const syn_surrogate_train *s, uint32_t block,
+/* Places each spike anew, uniformly over its trial, or over windows that follow each
+   other from the start of the trial, whose end cuts the last one. Two words a spike, as
+   a trial may have more ticks than a word has values. */
+SYN_EVERYWHERE void syn_surrogate_spread(const syn_surrogate_train *s, int windows,
                                          int64_t *out)
 {
     uint32_t word[4];
-    int64_t window = s->plan->options.window;
-    syn_draw_block(&s->draw, block, word);
-    for (uint32_t w = 0, j = 2 * block; w < 4 && j < s->n; w += 2, j++) {
-        int64_t start = syn_surrogate_start(s, j), stop = syn_surrogate_stop(s, j);
-        int64_t opens = start + (s->tick[j] - start) / window * window;
-        int64_t ticks = syn_surrogate_least(window, stop - opens + 1);
-        out[j] = opens + syn_draw_scale_long(word + w, (uint64_t)ticks);
+    for (uint32_t j = 0; j < s->n; j++) {
+        int64_t opens = syn_surrogate_start(s, j);
+        int64_t ticks = syn_surrogate_stop(s, j) - opens + 1;
+        if (j % 2 == 0)
+            syn_draw_block(&s->draw, j / 2, word);
+        if (windows) {
+            int64_t window = s->plan->options.window;
+            int64_t before = (s->tick[j] - opens) / window * window;
+            opens += before;
+            ticks = syn_surrogate_least(window, ticks - before);
+        }
+        out[j] = opens + syn_draw_scale_long(word + j % 2 * 2, (uint64_t)ticks);
     }
 }
 
@@ -402,28 +396,18 @@ SYN_EVERYWHERE void syn_surrogate_slide(syn_surrogate_train *s, uint32_t from,
 SYN_EVERYWHERE void syn_surrogate_run(syn_surrogate_train *s, uint32_t from, uint32_t to,
                                       int64_t *out, uint32_t *scratch)
 {
-    switch (s->plan->options.method) {
-    case SYN_SURROGATE_DITHER_REFRACTORY:
+    syn_surrogate_method method = s->plan->options.method;
+    if (method == SYN_SURROGATE_DITHER_REFRACTORY)
         syn_surrogate_refractory(s, from, to, out, scratch);
-        break;
-    case SYN_SURROGATE_TRAIN_SHIFT:
-        syn_surrogate_shift(s, 0, from, to, out);
-        break;
-    case SYN_SURROGATE_TRIAL_SHIFT:
-        syn_surrogate_shift(s, 1, from, to, out);
-        break;
-    case SYN_SURROGATE_ISI_SHUFFLE:
+    else if (method == SYN_SURROGATE_TRAIN_SHIFT || method == SYN_SURROGATE_TRIAL_SHIFT)
+        syn_surrogate_shift(s, method == SYN_SURROGATE_TRIAL_SHIFT, from, to, out);
+    else if (method == SYN_SURROGATE_ISI_SHUFFLE)
         syn_surrogate_isi_shuffle(s, from, to, out);
-        break;
-    case SYN_SURROGATE_BIN_SHUFFLE:
-        syn_surrogate_bins(s, 0, from, to, out, scratch);
-        break;
-    case SYN_SURROGATE_SLIDING_SHUFFLE:
+    else if (method == SYN_SURROGATE_SLIDING_SHUFFLE)
         syn_surrogate_slide(s, from, to, out, scratch);
-        break;
-    default:
-        syn_surrogate_bins(s, 1, from, to, out, scratch);
-    }
+    else
+        syn_surrogate_bins(s, method == SYN_SURROGATE_WINDOW_SHUFFLE, from, to, out,
+                           scratch);
 }
 
 /* Spikes of unit `unit` in surrogate `index`; `out` has room for the unit's spikes and
@@ -438,12 +422,8 @@ SYN_EVERYWHERE void syn_surrogate_unit(const syn_surrogate_plan *plan, uint64_t 
             syn_surrogate_dither(&s, block, out);
         break;
     case SYN_SURROGATE_RANDOMISE:
-        for (uint32_t block = 0; 2 * block < s.n; block++)
-            syn_surrogate_randomise(&s, block, out);
-        break;
     case SYN_SURROGATE_JITTER:
-        for (uint32_t block = 0; 2 * block < s.n; block++)
-            syn_surrogate_jitter(&s, block, out);
+        syn_surrogate_spread(&s, plan->options.method == SYN_SURROGATE_JITTER, out);
         break;
     case SYN_SURROGATE_JOINT_ISI:
     case SYN_SURROGATE_ISI_DITHER:

@@ -6,8 +6,7 @@
 enum { PAIRS_A_STEP = 4096 };
 
 typedef struct work {
-    const syn_lag_counts *counts;
-    const syn_unit_pairs *pairs;
+    const syn_scan_work *scan;
     const syn_centre_options *o;
     const syn_centre_columns *out;
     double mean, spread;  /* of |lag| where the line is fitted; sum of squares */
@@ -25,7 +24,8 @@ static double coefficient(const work *w, double t, double near)
 static void centre_pair(const work *w, size_t p)
 {
     const syn_centre_options *o = w->o;
-    const int32_t *c = syn_lag_counts_of(w->counts, w->pairs->a[p], w->pairs->b[p]);
+    const int32_t *c = syn_lag_counts_of(&w->scan->counts, w->scan->pairs.a[p],
+                                         w->scan->pairs.b[p]);
     int32_t near = (int32_t)o->near, same = (int32_t)o->same;
     double bins = 2.0 * near + 1, count = 0, close = 0, line = 0, all = 0, noise = 0;
     for (int32_t t = -near; t <= near; t++)
@@ -44,9 +44,9 @@ static void centre_pair(const work *w, size_t p)
     double half = (count > 0 ? count * log(count / expected) : 0) - (count - expected);
     double root = half > 0 ? sqrt(2 * half / (1 + noise)) : 0;
     double around = 0;
-    for (int32_t t = (int32_t)o->to + 1; t <= (int32_t)w->counts->lags; t++)
+    for (int32_t t = (int32_t)o->to + 1; t <= (int32_t)w->scan->counts.lags; t++)
         around += (double)c[t] + c[-t];
-    w->out->around[p] = bins * around / (2.0 * (w->counts->lags - o->to));
+    w->out->around[p] = bins * around / (2.0 * (w->scan->counts.lags - o->to));
     w->out->z[p] = count >= expected ? root : -root;
     w->out->count[p] = count;
     w->out->expected[p] = expected;
@@ -58,19 +58,18 @@ static syn_status centre_step(void *context, size_t item, int thread)
     (void)thread;
     const work *w = context;
     size_t end = (item + 1) * PAIRS_A_STEP;
-    for (size_t p = item * PAIRS_A_STEP; p < end && p < w->pairs->n; p++)
+    for (size_t p = item * PAIRS_A_STEP; p < end && p < w->scan->pairs.n; p++)
         centre_pair(w, p);
     return SYN_OK;
 }
 
-syn_status syn_centre_pairs(const syn_lag_counts *counts, const syn_unit_pairs *pairs,
-                            const syn_centre_options *o, const syn_centre_columns *out,
-                            const syn_watch *watch)
+syn_status syn_centre_pairs(const syn_scan_work *scan, const syn_centre_options *o,
+                            const syn_centre_columns *out)
 {
-    work w = {counts, pairs, o, out, 0.5 * ((double)o->from + o->to), 0};
+    work w = {scan, o, out, 0.5 * ((double)o->from + o->to), 0};
     for (uint32_t t = o->from; t <= o->to; t++)
         w.spread += 2 * (t - w.mean) * (t - w.mean);
-    size_t steps = (pairs->n + PAIRS_A_STEP - 1) / PAIRS_A_STEP;
-    return syn_parallel_for(steps, steps > 1 ? o->threads : 1, watch, "pairs",
+    size_t steps = (scan->pairs.n + PAIRS_A_STEP - 1) / PAIRS_A_STEP;
+    return syn_parallel_for(steps, steps > 1 ? scan->threads : 1, scan->watch, "pairs",
                             centre_step, &w);
 }

@@ -9,7 +9,6 @@
    are summed. */
 typedef struct syn_centre_options {
     uint32_t near, from, to, same;
-    int threads;
 } syn_centre_options;
 
 /* By pair. `expected` is at least half of the mean of the lags that the line is fitted
@@ -21,8 +20,7 @@ typedef struct syn_centre_columns {
 } syn_centre_columns;
 
 /* `to` is below the lags of the counts, and `from` is before it. SYN_INTERRUPTED. */
-syn_status syn_centre_pairs(const syn_lag_counts *counts, const syn_unit_pairs *pairs,
-                            const syn_centre_options *o, const syn_centre_columns *out,
-                            const syn_watch *watch);
+syn_status syn_centre_pairs(const syn_scan_work *work, const syn_centre_options *o,
+                            const syn_centre_columns *out);
 
 #endif

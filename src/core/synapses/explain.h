@@ -3,7 +3,6 @@
 #define SYN_SYNAPSES_EXPLAIN_H
 
 #include "core/synapses/pairs.h"
-#include "core/synapses/smooth.h"
 
 /* Directions that seem to be connections, from[l] to to[l], with their best windows. */
 typedef struct syn_scan_links {
@@ -17,7 +16,6 @@ typedef struct syn_explain_options {
     uint32_t reach;          /* last bin of any window */
     uint32_t before, after;  /* bins that a peak may have beyond its window */
     double clear;            /* |z| from which a peak itself is the kernel of its link */
-    int threads;
 } syn_explain_options;
 
 /* By direction, as in syn_scan_columns: the unit that explains most of what the window of
@@ -36,12 +34,9 @@ typedef struct syn_explained {
    scanned.
 
    h is the peak of the link itself where that is clear, else a box of its window.
-   `smoother` has the lags of `counts`, which are those of the tables. SYN_NO_MEMORY;
-   SYN_OVER_BUDGET; SYN_INTERRUPTED. */
-syn_status syn_explain_pairs(const syn_scan_tables *tables, const syn_smoother *smoother,
-                             const syn_lag_counts *counts, const syn_scan_links *links,
-                             const syn_unit_pairs *pairs, const syn_explain_options *o,
-                             const syn_scan_columns *out, const syn_explained *explained,
-                             syn_budget *budget, const syn_watch *watch);
+   Counts have the lags of the tables. SYN_NO_MEMORY; SYN_OVER_BUDGET; SYN_INTERRUPTED. */
+syn_status syn_explain_pairs(syn_scan_work *work, const syn_scan_links *links,
+                             const syn_explain_options *o,
+                             const syn_explained *explained);
 
 #endif

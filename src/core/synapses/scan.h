@@ -33,6 +33,7 @@
 #define SYN_SYNAPSES_SCAN_H
 
 #include <math.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #ifndef SYN_EVERYWHERE
@@ -57,21 +58,20 @@ typedef struct syn_scan_options {
    w + 1. The arrays may lie in the memory of a device. */
 typedef struct syn_scan_tables {
     uint32_t lags, windows, width, guard, pad;
-    uint32_t stride;         /* of the tables below, at least `windows` */
-    uint32_t hollow_halves;  /* lengths of the two arrays of weights */
-    uint32_t folded_halves;  /* 0 for no folded baseline */
     double mask;
-    /* Weights by distance from the middle of a window, in half bins. */
-    const double *hollow, *folded;
+    /* Of the hollow and the folded baseline: weights by distance from the middle of a
+       window, in half bins, [halves], which is 0 where there is no such baseline. */
+    uint32_t halves[2];
+    double *weight[2];
     /* Coefficients q of the bin t of the window's side (own) and of the other side:
-       [t * stride + w], t from 0 to `lags`. */
-    const double *own_hollow, *other_hollow, *own_folded, *other_folded;
-    const double *noise_hollow, *noise_folded;  /* [windows] */
+       [t * stride + w], t from 0 to `lags`; and the noise, [windows]. */
+    uint32_t stride;  /* at least `windows` */
+    double *own[2], *other[2], *noise[2];
     /* Windows at long lags: window k begins at bin rest + k * width. What differs from
        the slow part is a linear form, too, of coefficients [t * rest_stride + k];
        `rest_norm` is the variance of that for Poisson counts of mean 1 / width. */
     uint32_t rest, rests, rest_stride;
-    const double *own_rest, *other_rest, *rest_norm;
+    double *own_rest, *other_rest, *rest_norm;
 } syn_scan_tables;
 
 /* Bins of each side that baselines leave out: from <= t < to. */
@@ -79,17 +79,47 @@ typedef struct syn_scan_mask {
     uint32_t from[2], to[2];
 } syn_scan_mask;
 
-/* The best window of a side and a sign. */
+/* The best window of a side and a sign, 0 for more (up) and 1 for fewer (down) spikes:
+   the larger z is, the more it says for this sign. */
 typedef struct syn_scan_best {
     double z, count, expected, noise;
     uint32_t lo;
 } syn_scan_best;
 
-/* By side: the largest z (up) and the smallest one (down); and the spread. */
 typedef struct syn_scan_pair {
-    syn_scan_best up[2], down[2];
+    syn_scan_best best[2][2];  /* [side][sign] */
     double spread;
 } syn_scan_pair;
+
+/* Results by direction: at 2 * p + side for pair p. Arrays of the caller's; those that
+   are NULL are not filled. */
+typedef struct syn_scan_columns {
+    double *z[2], *count[2], *expected[2], *noise[2];  /* up, down */
+    int32_t *lo[2];
+    double *spread;  /* by pair */
+} syn_scan_columns;
+
+/* Stores what was found of a side; z is below 0 where there are fewer spikes. */
+SYN_EVERYWHERE void syn_scan_store(const syn_scan_pair *pair, int side, size_t p,
+                                   const syn_scan_columns *to)
+{
+    size_t at = 2 * p + (size_t)side;
+    for (int sign = 0; sign < 2; sign++) {
+        const syn_scan_best *best = &pair->best[side][sign];
+        if (to->z[sign])
+            to->z[sign][at] = sign ? -best->z : best->z;
+        if (to->count[sign])
+            to->count[sign][at] = best->count;
+        if (to->expected[sign])
+            to->expected[sign][at] = best->expected;
+        if (to->noise[sign])
+            to->noise[sign][at] = best->noise;
+        if (to->lo[sign])
+            to->lo[sign][at] = (int32_t)best->lo;
+    }
+    if (to->spread)
+        to->spread[p] = pair->spread;
+}
 
 /* ---- one count beside its baseline ---- */
 
@@ -169,10 +199,11 @@ SYN_EVERYWHERE double syn_scan_squares(const syn_scan_sums *s, const double c[3]
 
 /* ---- windows ---- */
 
-/* Baselines of one window: `expected` and `noise`; 0 for a baseline that is not there. */
+/* Baselines of one window, hollow and folded: whether they are there, `expected` and
+   `noise`. */
 typedef struct syn_scan_window {
-    int hollow, folded;
-    double expected[2], noise[2];  /* hollow, folded */
+    int there[2];
+    double expected[2], noise[2];
 } syn_scan_window;
 
 SYN_EVERYWHERE int syn_scan_masked(const syn_scan_mask *mask, int side, uint32_t t)
@@ -186,77 +217,75 @@ SYN_EVERYWHERE syn_scan_window syn_scan_fit(const syn_scan_tables *s,
                                             const syn_scan_mask *mask, int side,
                                             uint32_t w)
 {
-    syn_scan_sums hollow = {{0}, {0}, {0}}, folded = {{0}, {0}, {0}};
+    syn_scan_sums sums[2] = {{{0}, {0}, {0}}, {{0}, {0}, {0}}};
     int32_t lo = (int32_t)w + 1, end = lo + (int32_t)s->width, guard = (int32_t)s->guard;
     int32_t middle = lo + end - 1;  /* in half bins */
     const double *own = x[side], *other = x[1 - side];
     for (int32_t t = 1; t <= (int32_t)s->lags; t++) {
-        int32_t after = 2 * t - middle, before = -2 * t - middle;
-        uint32_t near = (uint32_t)(after < 0 ? -after : after), far = (uint32_t)-before;
+        int32_t after = 2 * t - middle;
         int near_it = t >= lo - guard && t < end + guard;
-        if (!near_it && !syn_scan_masked(mask, side, (uint32_t)t)) {
-            if (near < s->hollow_halves)
-                syn_scan_add(&hollow, s->hollow[near], 0.5 * after, own[t]);
-            if (near < s->folded_halves)
-                syn_scan_add(&folded, s->folded[near], 0.5 * after, own[t]);
-        }
-        if (!syn_scan_masked(mask, 1 - side, (uint32_t)t)) {
-            if (far < s->hollow_halves)
-                syn_scan_add(&hollow, s->hollow[far], 0.5 * before, other[t]);
-            if (near < s->folded_halves)
-                syn_scan_add(&folded, s->folded[near], 0.5 * after, other[t]);
+        int counts = !near_it && !syn_scan_masked(mask, side, (uint32_t)t);
+        int counts_there = !syn_scan_masked(mask, 1 - side, (uint32_t)t);
+        for (int kind = 0; kind < 2; kind++) {
+            int32_t there = kind == 0 ? -2 * t - middle : after;
+            uint32_t near = (uint32_t)(after < 0 ? -after : after);
+            uint32_t far = (uint32_t)(there < 0 ? -there : there);
+            if (counts && near < s->halves[kind])
+                syn_scan_add(&sums[kind], s->weight[kind][near], 0.5 * after, own[t]);
+            if (counts_there && far < s->halves[kind])
+                syn_scan_add(&sums[kind], s->weight[kind][far], 0.5 * there, other[t]);
         }
     }
     double width = s->width, c[3];
-    syn_scan_window out = {0, 0, {0, 0}, {0, 0}};
-    out.hollow = syn_scan_solve(&hollow, 2, c);
-    out.noise[0] = width * syn_scan_squares(&hollow, c);
-    for (int i = 0; i < 3; i++)
-        out.expected[0] += width * c[i] * hollow.value[i];
-    out.folded = syn_scan_solve(&folded, 1, c);
-    out.noise[1] = width * syn_scan_squares(&folded, c);
-    for (int i = 0; i < 3; i++)
-        out.expected[1] += width * c[i] * folded.value[i];
-    return out;
-}
-
-/* The same without masks, from the tables. */
-SYN_EVERYWHERE syn_scan_window syn_scan_read(const syn_scan_tables *s,
-                                             const double *const x[2], int side,
-                                             uint32_t w)
-{
-    const double *own = x[side], *other = x[1 - side];
-    double hollow = 0, folded = 0;
-    for (uint32_t t = 1; t <= s->lags; t++) {
-        uint32_t at = t * s->stride + w;
-        hollow += s->own_hollow[at] * own[t] + s->other_hollow[at] * other[t];
-        folded += s->own_folded[at] * own[t] + s->other_folded[at] * other[t];
+    syn_scan_window out = {{0, 0}, {0, 0}, {0, 0}};
+    for (int kind = 0; kind < 2; kind++) {
+        out.there[kind] = syn_scan_solve(&sums[kind], 2 - kind, c);
+        out.noise[kind] = width * syn_scan_squares(&sums[kind], c);
+        for (int i = 0; i < 3; i++)
+            out.expected[kind] += width * c[i] * sums[kind].value[i];
     }
-    syn_scan_window out = {s->noise_hollow[w] > 0, s->noise_folded[w] > 0,
-                           {s->width * hollow, s->width * folded},
-                           {s->noise_hollow[w], s->noise_folded[w]}};
     return out;
 }
 
-/* What a window with these baselines says for more (up) and for fewer (down) spikes: in
-   each case the baseline that says less decides, of equal ones the hollow. */
+/* The same without masks, from the tables and the sums of coefficients times counts. */
+SYN_EVERYWHERE syn_scan_window syn_scan_read(const syn_scan_tables *s, double hollow,
+                                             double folded, uint32_t w)
+{
+    syn_scan_window out = {{s->noise[0][w] > 0, s->noise[1][w] > 0},
+                           {s->width * hollow, s->width * folded},
+                           {s->noise[0][w], s->noise[1][w]}};
+    return out;
+}
+
+/* Of two windows of a side and sign the better one; of two equal ones the first. */
+SYN_EVERYWHERE void syn_scan_keep(syn_scan_best *best, const syn_scan_best *one)
+{
+    if (one->z > best->z || (one->z == best->z && one->lo < best->lo))
+        *best = *one;
+}
+
+/* No window yet. */
+SYN_EVERYWHERE void syn_scan_none(syn_scan_best best[2])
+{
+    const syn_scan_best none = {-INFINITY, 0, 0, 0, UINT32_MAX};
+    best[0] = best[1] = none;
+}
+
+/* Keeps a window with these baselines where it says more: of each sign the baseline that
+   says less decides, of equal ones the hollow. */
 SYN_EVERYWHERE void syn_scan_judge(const syn_scan_window *fit, double count, uint32_t w,
-                                   syn_scan_best *up, syn_scan_best *down)
+                                   syn_scan_best best[2])
 {
     double z[2] = {0, 0};
-    int n = fit->folded ? 2 : 1;
-    for (int i = 0; i < n; i++)
-        if (i > 0 || fit->hollow)
+    for (int i = 0; i < 2; i++)
+        if (fit->there[i])
             z[i] = syn_scan_root(count, fit->expected[i], fit->noise[i]);
-    int high = n == 2 && z[1] < z[0], low = n == 2 && z[1] > z[0];
-    up->z = z[high];
-    up->expected = fit->expected[high];
-    up->noise = fit->noise[high];
-    down->z = z[low];
-    down->expected = fit->expected[low];
-    down->noise = fit->noise[low];
-    up->count = down->count = count;
-    up->lo = down->lo = w + 1;
+    for (int sign = 0; sign < 2; sign++) {
+        int i = fit->there[1] && (sign ? z[1] > z[0] : z[1] < z[0]);
+        syn_scan_best one = {sign ? -z[i] : z[i], count, fit->expected[i], fit->noise[i],
+                             w + 1};
+        syn_scan_keep(best + sign, &one);
+    }
 }
 
 /* How much `beside`, the difference of a window at long lags from its slow part, is
@@ -277,35 +306,17 @@ SYN_EVERYWHERE double syn_scan_count(const syn_scan_tables *s, const double *x,
     return count;
 }
 
-/* Of two windows of a side the better one; of two equal ones the first. */
-SYN_EVERYWHERE void syn_scan_keep_up(syn_scan_best *best, const syn_scan_best *one)
-{
-    if (one->z > best->z || (one->z == best->z && one->lo < best->lo))
-        *best = *one;
-}
-
-SYN_EVERYWHERE void syn_scan_keep_down(syn_scan_best *best, const syn_scan_best *one)
-{
-    if (one->z < best->z || (one->z == best->z && one->lo < best->lo))
-        *best = *one;
-}
-
 /* ---- pairs ---- */
 
-/* Finds the best windows of a side; `mask` is NULL where nothing is masked. A device
-   shares the windows of a side among lanes, each of which gets the best ones. */
+/* Finds the best windows of a side, by sign; `mask` is NULL where nothing is masked. A
+   device shares the windows of a side among lanes, each of which gets the best ones. */
 typedef void syn_scan_side(const void *context, const syn_scan_mask *mask, int side,
-                           syn_scan_best *up, syn_scan_best *down);
+                           syn_scan_best best[2]);
 
-/* The stronger sign of a side: 1 for more, 0 for fewer spikes. */
-SYN_EVERYWHERE int syn_scan_is_up(const syn_scan_pair *p, int side)
+/* The stronger sign of a side. */
+SYN_EVERYWHERE const syn_scan_best *syn_scan_stronger(const syn_scan_pair *p, int side)
 {
-    return p->up[side].z > -p->down[side].z;
-}
-
-SYN_EVERYWHERE double syn_scan_strength(const syn_scan_pair *p, int side)
-{
-    return syn_scan_is_up(p, side) ? p->up[side].z : -p->down[side].z;
+    return p->best[side] + !(p->best[side][0].z > p->best[side][1].z);
 }
 
 /* Masks the strongest window of a side, and tests the other sign of this side again. */
@@ -313,16 +324,13 @@ SYN_EVERYWHERE void syn_scan_hide(const syn_scan_tables *s, syn_scan_side *scan,
                                   const void *context, int side, syn_scan_mask *mask,
                                   syn_scan_pair *p)
 {
-    int is_up = syn_scan_is_up(p, side);
-    uint32_t lo = is_up ? p->up[side].lo : p->down[side].lo;
-    mask->from[side] = lo > s->pad ? lo - s->pad : 1;
-    mask->to[side] = lo + s->width + s->pad;
-    syn_scan_best up, down;
-    scan(context, mask, side, &up, &down);
-    if (is_up)
-        p->down[side] = down;
-    else
-        p->up[side] = up;
+    const syn_scan_best *strong = syn_scan_stronger(p, side);
+    int other = strong == p->best[side];
+    mask->from[side] = strong->lo > s->pad ? strong->lo - s->pad : 1;
+    mask->to[side] = strong->lo + s->width + s->pad;
+    syn_scan_best best[2];
+    scan(context, mask, side, best);
+    p->best[side][other] = best[other];
 }
 
 /* What follows from the best windows without masks: masks those that are strong, and
@@ -331,21 +339,19 @@ SYN_EVERYWHERE void syn_scan_hide(const syn_scan_tables *s, syn_scan_side *scan,
 SYN_EVERYWHERE void syn_scan_hide_strong(const syn_scan_tables *s, syn_scan_side *scan,
                                          const void *context, syn_scan_pair *p)
 {
-    double strength[2] = {syn_scan_strength(p, 0), syn_scan_strength(p, 1)};
+    double strength[2] = {syn_scan_stronger(p, 0)->z, syn_scan_stronger(p, 1)->z};
     int side = strength[0] >= strength[1] ? 0 : 1;
     if (!(s->mask > 0) || strength[side] < s->mask)
         return;
     syn_scan_pair before = *p;
     syn_scan_mask mask = {{0, 0}, {0, 0}};
     syn_scan_hide(s, scan, context, side, &mask, p);
-    scan(context, &mask, 1 - side, &p->up[1 - side], &p->down[1 - side]);
+    scan(context, &mask, 1 - side, p->best[1 - side]);
     if (strength[0] == strength[1]) {
         syn_scan_mask other = {{0, 0}, {0, 0}};
         syn_scan_hide(s, scan, context, 1 - side, &other, &before);
-        scan(context, &other, side, &before.up[side], &before.down[side]);
-        p->up[side] = before.up[side];
-        p->down[side] = before.down[side];
-    } else if (syn_scan_strength(p, 1 - side) >= s->mask) {
+        scan(context, &other, side, p->best[side]);
+    } else if (syn_scan_stronger(p, 1 - side)->z >= s->mask) {
         syn_scan_hide(s, scan, context, 1 - side, &mask, p);
     }
 }

@@ -48,11 +48,6 @@ syn_status syn_smoother_make(syn_smoother *out, uint32_t lags, double deviation,
     return SYN_OK;
 }
 
-void syn_smoother_free(syn_smoother *s, syn_budget *budget)
-{
-    SYN_GIVE(budget, s->even, s->odd);
-}
-
 void syn_smooth(const syn_smoother *s, const double *x, double *out, double *room)
 {
     size_t n = s->stride;

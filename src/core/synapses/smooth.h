@@ -20,10 +20,9 @@ typedef struct syn_smoother {
    0. */
 void syn_smooth_coefficients(uint32_t lags, double deviation, int32_t at, double *q);
 
-/* `deviation` of the Gaussian, in bins. The caller frees, also after an error. */
+/* `deviation` of the Gaussian, in bins. SYN_NO_MEMORY; SYN_OVER_BUDGET. */
 syn_status syn_smoother_make(syn_smoother *out, uint32_t lags, double deviation,
                              syn_budget *budget);
-void syn_smoother_free(syn_smoother *smoother, syn_budget *budget);
 
 /* Smooths x[-lags .. lags] into out[-lags .. lags]; both point to lag 0. `room` has
    2 * stride doubles. A correlogram that is turned round gives the same, turned round. */

@@ -39,28 +39,38 @@ __device__ inline syn_scan_best from_lane(const syn_scan_best &best, int other)
             __shfl_xor_sync(WHOLE_WARP, best.lo, other)};
 }
 
+/* The baselines of a window without masks. */
+__device__ inline syn_scan_window read_window(const lanes &here, int side, uint32_t w)
+{
+    const syn_scan_tables &s = *here.tables;
+    const double *own = here.x[side], *other = here.x[1 - side];
+    double sum[2] = {0, 0};
+    for (uint32_t t = 1; t <= s.lags; t++) {
+        uint32_t at = t * s.stride + w;
+        for (int kind = 0; kind < 2; kind++)
+            sum[kind] += s.own[kind][at] * own[t] + s.other[kind][at] * other[t];
+    }
+    return syn_scan_read(&s, sum[0], sum[1], w);
+}
+
 /* A syn_scan_side of a warp: every lane gets the best windows of all. */
 __device__ __forceinline__ void scan_side(const void *context,
                                           const syn_scan_mask *mask, int side,
-                                          syn_scan_best *up, syn_scan_best *down)
+                                          syn_scan_best best[2])
 {
     const lanes &here = *(const lanes *) context;
     const syn_scan_tables &s = *here.tables;
-    *up = {-INFINITY, 0, 0, 0, UINT32_MAX};
-    *down = {INFINITY, 0, 0, 0, UINT32_MAX};
+    syn_scan_none(best);
     for (uint32_t w = threadIdx.x % WARP; w < s.windows; w += WARP) {
         syn_scan_window fit = mask ? syn_scan_fit(&s, here.x, mask, side, w)
-                                   : syn_scan_read(&s, here.x, side, w);
-        syn_scan_best more, fewer;
-        syn_scan_judge(&fit, syn_scan_count(&s, here.x[side], w), w, &more, &fewer);
-        syn_scan_keep_up(up, &more);
-        syn_scan_keep_down(down, &fewer);
+                                   : read_window(here, side, w);
+        syn_scan_judge(&fit, syn_scan_count(&s, here.x[side], w), w, best);
     }
-    for (int o = WARP / 2; o > 0; o /= 2) {
-        syn_scan_best more = from_lane(*up, o), fewer = from_lane(*down, o);
-        syn_scan_keep_up(up, &more);
-        syn_scan_keep_down(down, &fewer);
-    }
+    for (int o = WARP / 2; o > 0; o /= 2)
+        for (int sign = 0; sign < 2; sign++) {
+            syn_scan_best other = from_lane(best[sign], o);
+            syn_scan_keep(best + sign, &other);
+        }
 }
 
 /* The spread of a pair, in every lane: each looks at windows of long lags. */
@@ -86,31 +96,14 @@ __device__ inline double spread_of(const lanes &here)
 
 /* ---- many pairs ---- */
 
-/* Columns of a batch: up, down. */
-struct scan_columns {
-    double *z[2], *count[2], *expected[2], *noise[2];
-    int32_t *lo[2];
-    double *spread;  /* by pair */
-};
-
 struct scan_job {
     syn_scan_tables tables;
     const int32_t *count;     /* [units][units][2 * lags + 1] */
     uint32_t units, lags;     /* of the counts */
     const int32_t *a, *b;     /* [pairs] of the batch */
     uint32_t pairs;
-    scan_columns out;
+    syn_scan_columns out;     /* of the batch */
 };
-
-__device__ inline void store(const syn_scan_best &best, int sign, size_t at,
-                             const scan_columns &out)
-{
-    out.z[sign][at] = best.z;
-    out.count[sign][at] = best.count;
-    out.expected[sign][at] = best.expected;
-    out.noise[sign][at] = best.noise;
-    out.lo[sign][at] = (int32_t) best.lo;
-}
 
 /* Dynamic shared memory: the counts of the pair of each warp, [WARPS][2][lags + 1]. */
 __global__ void __launch_bounds__(WARPS * WARP) scan_pairs(SYN_GPU_JOB scan_job job)
@@ -131,45 +124,31 @@ __global__ void __launch_bounds__(WARPS * WARP) scan_pairs(SYN_GPU_JOB scan_job 
     lanes here = {&job.tables, {x, x + each}};
     syn_scan_pair found;
     for (int side = 0; side < 2; side++)
-        scan_side(&here, nullptr, side, &found.up[side], &found.down[side]);
+        scan_side(&here, nullptr, side, found.best[side]);
     syn_scan_hide_strong(&job.tables, scan_side, &here, &found);
     found.spread = spread_of(here);
-    if (lane == 0)
-        job.out.spread[p] = found.spread;
-    if (lane < 2) {
-        store(found.up[lane], 0, 2 * (size_t) p + lane, job.out);
-        store(found.down[lane], 1, 2 * (size_t) p + lane, job.out);
-    }
+    if (lane < 2)
+        syn_scan_store(&found, (int) lane, p, &job.out);
 }
-
-/* What is asked for. */
-struct request {
-    const syn_scan_tables *tables;
-    const syn_lag_counts *counts;
-    const syn_unit_pairs *pairs;
-    const syn_scan_columns *out;
-};
 
 /* Counts and tables on a device, and the results of one batch of pairs. */
 class pair_scanner {
-    const request &asked_;
+    const syn_scan_work &asked_;
     stream stream_;
     arrays own_;  /* of the pointers of the job */
     scan_job job_ = {};
 
     void put_tables()
     {
-        const syn_scan_tables &from = *asked_.tables;
+        const syn_scan_tables &from = asked_.tables;
         syn_scan_tables &to = job_.tables = from;
         size_t size = ((size_t) from.lags + 1) * from.stride;
-        own_.upload(&to.hollow, from.hollow, from.hollow_halves, stream_);
-        own_.upload(&to.folded, from.folded, from.folded_halves, stream_);
-        own_.upload(&to.own_hollow, from.own_hollow, size, stream_);
-        own_.upload(&to.other_hollow, from.other_hollow, size, stream_);
-        own_.upload(&to.own_folded, from.own_folded, size, stream_);
-        own_.upload(&to.other_folded, from.other_folded, size, stream_);
-        own_.upload(&to.noise_hollow, from.noise_hollow, from.windows, stream_);
-        own_.upload(&to.noise_folded, from.noise_folded, from.windows, stream_);
+        for (int kind = 0; kind < 2; kind++) {
+            own_.upload(&to.weight[kind], from.weight[kind], from.halves[kind], stream_);
+            own_.upload(&to.own[kind], from.own[kind], size, stream_);
+            own_.upload(&to.other[kind], from.other[kind], size, stream_);
+            own_.upload(&to.noise[kind], from.noise[kind], from.windows, stream_);
+        }
         size = ((size_t) from.lags + 1) * from.rest_stride;
         own_.upload(&to.own_rest, from.own_rest, size, stream_);
         own_.upload(&to.other_rest, from.other_rest, size, stream_);
@@ -182,20 +161,20 @@ class pair_scanner {
             download(to + first, from, n, stream_);
     }
 public:
-    pair_scanner(const request &asked, size_t max_memory) : asked_(asked)
+    explicit pair_scanner(const syn_scan_work &asked) : asked_(asked)
     {
-        const syn_lag_counts &c = *asked.counts;
+        const syn_lag_counts &c = asked.counts;
         size_t cells = (size_t) c.units * c.units * (2 * (size_t) c.lags + 1);
-        size_t most = std::min(asked.pairs->n, PART * MOST_PARTS);
+        size_t most = std::min(asked.pairs.n, PART * MOST_PARTS);
         double bytes = 4.0 * (double) cells + 160.0 * (double) most + 1e6;
-        if (bytes > std::min((double) max_memory, 0.9 * (double) free_memory()))
+        if (bytes > std::min((double) asked.budget.limit, 0.9 * (double) free_memory()))
             throw refusal(SYN_OVER_BUDGET, "the counts of all pairs take %.0f MB",
                           1e-6 * bytes);
         put_tables();
         own_.upload(&job_.count, c.count, cells, stream_);
         job_.units = c.units;
         job_.lags = c.lags;
-        scan_columns &out = job_.out;
+        syn_scan_columns &out = job_.out;
         for (int sign = 0; sign < 2; sign++)
             own_.ensure_all(2 * most, &out.z[sign], &out.count[sign], &out.expected[sign],
                             &out.noise[sign], &out.lo[sign]);
@@ -204,12 +183,12 @@ public:
 
     void run(size_t first, size_t n)
     {
-        own_.upload(&job_.a, asked_.pairs->a + first, n, stream_);
-        own_.upload(&job_.b, asked_.pairs->b + first, n, stream_);
+        own_.upload(&job_.a, asked_.pairs.a + first, n, stream_);
+        own_.upload(&job_.b, asked_.pairs.b + first, n, stream_);
         job_.pairs = (uint32_t) n;
         size_t shared = WARPS * 2 * ((size_t) job_.tables.lags + 1) * sizeof(double);
         launch(scan_pairs, {blocks_for(n, WARPS), WARPS * WARP, shared}, stream_, job_);
-        const syn_scan_columns &to = *asked_.out;
+        const syn_scan_columns &to = asked_.out;
         for (int sign = 0; sign < 2; sign++) {
             collect(to.z[sign], job_.out.z[sign], 2 * first, 2 * n);
             collect(to.count[sign], job_.out.count[sign], 2 * first, 2 * n);
@@ -227,22 +206,20 @@ public:
 
 /* ---- the door ---- */
 
-syn_status syn_gpu_scan_pairs(const syn_scan_tables *tables, const syn_lag_counts *counts,
-                              const syn_unit_pairs *pairs, const syn_scan_columns *out,
-                              size_t max_memory, syn_gpu_call *call)
+syn_status syn_gpu_scan_pairs(const syn_scan_work *work, syn_gpu_call *call)
 {
     return gpu::status_with(call, [&] {
-        gpu::memory_limit limit(max_memory);
-        gpu::request asked = {tables, counts, pairs, out};
-        uint32_t parts = gpu::blocks_for(pairs->n, gpu::PART);
-        if (pairs->n == 0)
+        gpu::memory_limit limit(work->budget.limit);
+        size_t pairs = work->pairs.n;
+        uint32_t parts = gpu::blocks_for(pairs, gpu::PART);
+        if (pairs == 0)
             return;
-        gpu::share_out(*call, parts, "pairs", [&](gpu::crew &work, int) {
-            gpu::pair_scanner scanner(asked, max_memory);
+        gpu::share_out(*call, parts, "pairs", [&](gpu::crew &crew, int) {
+            gpu::pair_scanner scanner(*work);
             uint32_t part = 0, n;
-            while ((n = work.take(gpu::MOST_PARTS, &part)) > 0) {
+            while ((n = crew.take(gpu::MOST_PARTS, &part)) > 0) {
                 size_t first = part * gpu::PART;
-                scanner.run(first, std::min(n * gpu::PART, pairs->n - first));
+                scanner.run(first, std::min(n * gpu::PART, pairs - first));
             }
         });
     });

@@ -8,9 +8,7 @@
 /* syn_scan_pairs() on devices, which share the pairs and hold all counts. z, expected and
    noise agree with those of a processor to 1e-9 of their size or of 1, whichever is more;
    of two windows whose z are as near as that either may be given. SYN_OVER_BUDGET: the
-   counts do not fit into `max_memory` bytes of a device. */
-syn_status syn_gpu_scan_pairs(const syn_scan_tables *tables, const syn_lag_counts *counts,
-                              const syn_unit_pairs *pairs, const syn_scan_columns *out,
-                              size_t max_memory, syn_gpu_call *call);
+   counts do not fit into a device, or into as many bytes of it as the budget has. */
+SYN_GPU_FUNCTION(syn_gpu_scan_pairs, const syn_scan_work *work, syn_gpu_call *call)
 
 #endif
