@@ -230,8 +230,8 @@ static int plain_vectors(SEXP from, SEXP out, int at, const syn_watch *watch)
 
 /* ---- vectors that are made when somebody looks at them ----
 
-   Names and list columns are vectors of ALTREP classes: R calls the functions below for an
-   element, a subset or all of such a vector, which holds two things:
+   Names and list columns are vectors of ALTREP classes: R calls the functions below for
+   an element, a subset or all of such a vector, which holds two things:
    - a list of the sequences of its rows: for names those of units and those of intervals,
      for a list column one; NULL once all is made;
    - the plain vector, or NULL. Of names it has those spelt so far, "" for the others: R

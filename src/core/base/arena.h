@@ -26,12 +26,12 @@ typedef struct syn_arena_mark {
     size_t used;
 } syn_arena_mark;
 
-/* `bytes` bytes aligned for any scalar type; NULL when that would pass the budget or malloc
-   fails: `refused` says which, SYN_OVER_BUDGET or SYN_NO_MEMORY. */
+/* `bytes` bytes aligned for any scalar type; NULL when that would pass the budget, or
+   when malloc fails: `refused` says which, SYN_OVER_BUDGET or SYN_NO_MEMORY. */
 void *syn_arena_take(syn_arena *arena, size_t bytes);
 
-/* Memory for `n` things, which the pointer `to` points to from then on. Where it is refused
-   this ends the function, which returns why. */
+/* Memory for `n` things, which the pointer `to` points to from then on. Where it is
+   refused, this ends the function, which returns why. */
 #define SYN_ARENA(arena, to, n)                                                          \
     do {                                                                                 \
         if (!((to) = syn_arena_take(arena, (n) * sizeof *(to))))                         \

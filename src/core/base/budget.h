@@ -38,8 +38,8 @@ size_t syn_budget_left(const syn_budget *budget);
 void *syn_budget_alloc(syn_budget *budget, size_t n, size_t size);
 void *syn_budget_zeros(syn_budget *budget, size_t n, size_t size);
 
-/* Makes room for `n` things of `size` bytes, and some more to come, in the memory that the
-   pointer `at` points to; these functions gave it, or it is NULL, and it has room for
+/* Makes room for `n` things of `size` bytes, and some more to come, in the memory that
+   the pointer `at` points to; these functions gave it, or it is NULL, and it has room for
    *room. What it holds stays. When 0 is returned, all is as it was. */
 int syn_budget_grow_at(syn_budget *budget, void *at, size_t *room, size_t n, size_t size);
 

@@ -105,7 +105,8 @@ typedef struct listing {
     int *place, *under;  /* [tree.n] the place in the level, and that of the parent */
 } listing;
 
-/* Sorts `n` episodes by their keys, which are below `bound`; equal ones keep their order. */
+/* Sorts `n` episodes by their keys, which are below `bound`; equal ones keep their
+   order. */
 static syn_status sort_by(const listing *l, const int *key, size_t bound, uint32_t *id,
                           size_t n)
 {
@@ -179,7 +180,8 @@ static syn_status list_levels(listing *l, const syn_stream_names *names)
     SYN_TRY(sort_by(l, t->interval, names->intervals, l->id, l->n));
     SYN_TRY(sort_by(l, t->size, (size_t)sizes + 1, l->id, l->n));
     SYN_TRY(list_level(l, names->units));
-    while (l->out->level[l->out->n_levels - 1].n > 0 && l->out->n_levels < names->max_size)
+    while (l->out->level[l->out->n_levels - 1].n > 0 &&
+           l->out->n_levels < names->max_size)
         SYN_TRY(list_level(l, candidates_of(l, names->intervals)));
     syn_episodes_end(l->out);
     return SYN_OK;

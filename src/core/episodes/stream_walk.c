@@ -417,7 +417,7 @@ static uint32_t pending_start(const stream_list *list, uint32_t i, uint32_t pend
     return start;
 }
 
-/* Ends in which most chains meet: fewer where each costs visits to all that follows it. */
+/* Ends in which most chains meet: fewer where each costs visits to all that follows. */
 enum { FIRST_ENDS = 16, FIRST_VISITED = 2 };
 
 enum { TOLD, TFREE, BOLD, BFREE };  /* chains from the old beginning and from the new */

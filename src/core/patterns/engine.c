@@ -1,6 +1,7 @@
 /* Mines patterns: prepares the search, runs an engine, and hands over what it found.
-   Units are ranked, and the work is cut into shares, the largest first. An engine collects the patterns of each share in blocks,
-   one chain of blocks for each size, which are freed again when memory runs short. */
+   Units are ranked, and the work is cut into shares, the largest first. An engine
+   collects the patterns of each share in blocks, one chain of blocks for each size, which
+   are freed again when memory runs short. */
 #include "core/patterns/engine.h"
 
 #include <stdio.h>
@@ -249,8 +250,8 @@ typedef struct outlook_watch {
     int exceeded;
 } outlook_watch;
 
-/* What the parts hold: weights of all, of those that are done, and of those begun besides;
-   patterns in those that are done; and words of patterns in those and in all. */
+/* What the parts hold: weights of all, of those that are done, and of those begun
+   besides; patterns in those that are done; and words of patterns in those and in all. */
 typedef struct survey {
     double weight, done, begun;
     double patterns, words_done, words;
@@ -378,8 +379,8 @@ static uint32_t advise(const syn_pattern_search *s, int given_up)
         double most = (double)s->budget->most / width;
         room = (double)s->budget->limit / width - (most > room ? most - room : 0);
     }
-    /* The share that was searched, to which a part in progress counts half. Blocks are not
-       full. */
+    /* The share that was searched, to which a part in progress counts half. Blocks are
+       not full. */
     double share = v.weight > 0 ? (v.done + v.begun / 2) / v.weight : 0;
     room *= (share > 1e-3 ? share : 1e-3) / 1.1;
     uint32_t occ = most + 1;

@@ -162,8 +162,8 @@ typedef struct fp_root {
     const uint32_t *bin;   /* [n] */
     uint32_t n;
     uint32_t rank;
-    uint32_t guards;       /* units of lower rank at lag 0 that could be in all windows, */
-    int held;              /* and whether one of them is */
+    uint32_t guards;       /* units of lower rank at lag 0 that could be in all windows */
+    int held;              /* whether one of them is */
     uint32_t words;        /* for as many bits */
     uint64_t *bits;        /* [n * words] the guards in each window */
     size_t steps;          /* items of the tree in all windows */

@@ -294,7 +294,8 @@ static int has_prospects(search *s, node *n, unsigned lanes, const uint64_t *set
     return 1;
 }
 
-/* Makes the node of a child, with room for `room` items; its masks have a word to spare. */
+/* Makes the node of a child, with room for `room` items; its masks have a word to
+   spare. */
 static syn_status push_child(search *s, const prospect *c, uint32_t room, size_t words)
 {
     SYN_TRY(syn_maxima_push(s));
