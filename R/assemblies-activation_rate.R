@@ -25,8 +25,7 @@
 #' psth(found, events = seq(5, 55, by = 5), from = -1, to = 1, bin_size = 0.5)
 #' @export
 as_spike_trains.assemblies <- function(x, ...) {
-  check_no_dots()
-  check_assemblies_table(x)
+  begin_method(x)
   recording <- attr(x, "recording", exact = TRUE)
   bounds <- interval_ticks(recording)
   ticks <- lapply(x$times, \(times) {

@@ -92,7 +92,11 @@ assembly_activations <- function(x, assemblies, n_surrogates = 99, max_memory = 
   there <- assembly_bin(assemblies, x)
   check_same_frames(assemblies, x, there$bin)
   if (!is.null(attr(assemblies, "camera", exact = TRUE))) x <- first_frames(x, there$bin)
-  groups <- lapply(seq_len(nrow(assemblies)), \(row) group_there(assemblies, row, before, x))
+  in_bins <- \(seconds) as.integer(round(seconds / bin_seconds(assemblies)))
+  groups <- Map(\(units, lags, widths) {
+    list(unit = match(units, levels(before$unit)), there = match(units, levels(x$unit)),
+         lag = in_bins(lags), width = in_bins(widths))
+  }, unname(assemblies$units), assemblies$lags, assemblies$widths)
   found <- .Call(r_assembly_activations, list(from = trains_of(before), to = trains_of(x)), groups,
                  list(from = assembly_bin(assemblies, before), to = there,
                       lags = max(0L, unlist(lapply(groups, `[[`, "lag"))),
@@ -100,7 +104,7 @@ assembly_activations <- function(x, assemblies, n_surrogates = 99, max_memory = 
                       moves = n, max_memory = max_memory))
   found <- finish_status(found, "finding activations", "Take a shorter recording.",
                          limit_of = "spikes")
-  new_assembly_activations(found, assemblies, x, n)
+  new_assembly_activations(found, assemblies, x, n, there$bin)
 }
 
 #' All of a table that is taken to another recording
@@ -109,17 +113,17 @@ check_found_before <- function(assemblies) {
   check_assemblies_table(assemblies)
   if (nrow(assemblies) == 0L) return(invisible())
   parts <- c(assemblies$lags, assemblies$widths, list(assemblies$count, assemblies$expected))
-  window <- attr(assemblies, "window", exact = TRUE)
-  left_out <- attr(assemblies, "left_out", exact = TRUE)
-  sound <- inherits(attr(assemblies, "recording", exact = TRUE), "spike_trains") &&
-    is_plain_numeric(window) && all(window > 0) && is_number(left_out) && left_out >= 0 &&
+  about <- attributes(assemblies)
+  size <- lengths(assemblies$units)
+  sound <- inherits(about$recording, "spike_trains") &&
+    is_plain_numeric(about$window) && all(about$window > 0) &&
+    is_number(about$left_out) && about$left_out >= 0 &&
     all(vapply(parts, \(v) is_plain_numeric(v) && all(is.finite(v)), NA)) &&
-    all(lengths(assemblies$units) %in% 2:64) &&
-    identical(lengths(assemblies$units), lengths(assemblies$lags)) &&
-    identical(lengths(assemblies$units), lengths(assemblies$widths))
+    all(size %in% 2:64) && identical(size, lengths(assemblies$lags)) &&
+    identical(size, lengths(assemblies$widths))
   refuse_if(!isTRUE(sound), "assemblies", "what `find_assemblies()` gives",
             "one whose parts were changed")
-  check_spike_trains(attr(assemblies, "recording", exact = TRUE), "assemblies")
+  check_spike_trains(about$recording, "assemblies")
 }
 
 #' @noRd
@@ -155,38 +159,24 @@ check_same_frames <- function(assemblies, x, bin) {
                     duration_text(ticks_to_seconds(frame, attr(x, "resolution", exact = TRUE)))))
 }
 
-#' An assembly as the core takes it, in both recordings
-#' @noRd
-group_there <- function(assemblies, row, before, x) {
-  shortest <- bin_seconds(assemblies)
-  units <- assemblies$units[[row]]
-  list(unit = match(units, levels(before$unit)), there = match(units, levels(x$unit)),
-       lag = as.integer(round(assemblies$lags[[row]] / shortest)),
-       width = as.integer(round(assemblies$widths[[row]] / shortest)))
-}
-
 #' @param found What the core found.
 #' @noRd
-new_assembly_activations <- function(found, assemblies, x, n) {
-  groups <- lapply(found$groups, \(g) {
-    counted_once(in_order_of_time(g, x), x, assembly_bin(assemblies, x)$bin)
-  })
+new_assembly_activations <- function(found, assemblies, x, n, bin) {
+  groups <- lapply(found$groups, \(g) counted_once(in_order_of_time(g, x), x, bin))
   columns <- unclass(plain_table(assemblies))[c("assembly", "size", "units", "lags", "widths",
                                                 "width")]
-  before <- attr(assemblies, "recording", exact = TRUE)
-  per_second <- function(of, x, left_out) {
+  before <- attributes(assemblies)
+  per_second <- \(of, x, left_out) {
     (of$count - of$expected) / (observed_seconds(x) * (1 - left_out))
   }
   own <- activation_columns(groups, x, p = vapply(groups, \(g) g$score, 0))
   rates <- list(rate = per_second(own, x, found$left_out),
-                rate_before = per_second(assemblies, before,
-                                         attr(assemblies, "left_out", exact = TRUE)))
+                rate_before = per_second(assemblies, before$recording, before$left_out))
   new_table(c(columns, own, rates, list(artefact = assemblies$artefact)),
             c("assembly_activations", "assemblies"),
             list(recording = x, n_surrogates = n, left_out = found$left_out,
                  bursts = burst_table(found$bursts, attr(x, "resolution", exact = TRUE)),
-                 window = attr(assemblies, "window", exact = TRUE),
-                 camera = attr(assemblies, "camera", exact = TRUE)))
+                 window = before$window, camera = before$camera))
 }
 
 # ---- In words ------------------------------------------------------------------------
@@ -209,15 +199,11 @@ print.assembly_activations <- function(x, n = 10, ...) {
   n <- check_count(n, min = 0, infinite = TRUE)
   check_table(x, c(assemblies_columns, "rate", "rate_before"), "assembly_activations", "x")
   cat(activations_title(x), sep = "\n")
-  rows <- utils::head(seq_len(nrow(x)), n)
-  if (length(rows)) {
-    out <- data.frame(count = x$count[rows], expected = signif(x$expected[rows], 3),
-                      rate = signif(round(x$rate[rows], 4), 3),
-                      rate_before = signif(round(x$rate_before[rows], 4), 3),
-                      p = signif(x$p[rows], 3))
-    print_left(out, list("members and lags" = lapply(rows, \(row) member_pieces(x, row))))
-    more_line(nrow(x) - length(rows))
-  }
+  print_assemblies(x, n, \(rows) {
+    data.frame(count = x$count[rows], expected = signif(x$expected[rows], 3),
+               rate = signif(round(x$rate[rows], 4), 3),
+               rate_before = signif(round(x$rate_before[rows], 4), 3), p = signif(x$p[rows], 3))
+  })
   invisible(x)
 }
 
@@ -231,10 +217,11 @@ summary.assembly_activations <- function(object, n = 5, ...) {
   check_table(object, c(assemblies_columns, "rate", "rate_before"), "assembly_activations",
               "object")
   rows <- utils::head(seq_len(nrow(object)), n)
+  active <- sum(object$p <= 0.05)
   words <- c(
     sprintf("%s of %s %s more active than chance gives, with a p value of 0.05 or less each.",
-            commas(sum(object$p <= 0.05)), counted(nrow(object), "assembly", "assemblies"),
-            if (sum(object$p <= 0.05) == 1L) "is" else "are"),
+            commas(active), counted(nrow(object), "assembly", "assemblies"),
+            if (active == 1L) "is" else "are"),
     vapply(rows, \(row) paste("-", activity_sentence(object, row)), ""),
     if (nrow(object) > length(rows)) {
       sprintf("And %s.", counted(nrow(object) - length(rows), "more", "more"))
@@ -259,8 +246,7 @@ activity_sentence <- function(x, row) {
 #' @rdname tidiers
 #' @exportS3Method generics::glance
 glance.assembly_activations <- function(x, ...) {
-  check_no_dots()
-  check_assemblies_table(x)
+  begin_method(x)
   tidy_frame(assemblies = nrow(x), active = sum(x$p <= 0.05), activations = sum(x$count),
              n_surrogates = attr(x, "n_surrogates", exact = TRUE))
 }

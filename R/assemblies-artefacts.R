@@ -60,23 +60,6 @@ same_cells <- function(shared, units) {
   list(pairs = pairs, cell = cell)
 }
 
-#' How many groups have artefacts, for the sentence on how many groups there are
-#' @noRd
-artefacts_counted <- function(x) {
-  n <- sum(!is.na(x$artefact))
-  if (n == 0L) return("")
-  sprintf("; an artefact of spike sorting is in %s", if (nrow(x) == 1L) "it" else
-    paste(commas(n), "of them"))
-}
-
-#' @noRd
-artefact_advice <- function(x) {
-  if (all(is.na(x$artefact))) return(NULL)
-  paste("Units of one cell are together whatever the cell does, and count as two members. Keep",
-        "one of them with `x[unit = ]`, leave out noise, and search again; `check_recording()`",
-        "says more.")
-}
-
 #' The artefacts of a group in its sentence: of very many the clearest, and the rest of the group
 #' @noRd
 artefact_text <- function(artefact) {
@@ -89,9 +72,3 @@ artefact_text <- function(artefact) {
   sprintf(" Artefact of spike sorting: %s.", paste(parts, collapse = "; "))
 }
 
-#' Lines on artefacts among these rows, for print()
-#' @noRd
-artefact_lines <- function(x, rows) {
-  rows <- rows[!is.na(x$artefact[rows])]
-  sprintf("# sorting artefact in assembly %d: %s", x$assembly[rows], x$artefact[rows])
-}

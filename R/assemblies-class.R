@@ -8,37 +8,32 @@ check_assemblies_table <- function(x, arg = rlang::caller_arg(x)) {
   check_table(x, assemblies_columns, "find_assemblies", arg)
 }
 
-#' "a +0, b +12, c +30 ms"
+#' @export
+check_sound.assemblies <- function(x, arg) check_assemblies_table(x, arg)
+
+#' Members and lags of an assembly in one line
 #' @noRd
 lags_text <- function(units, lags) {
   paste0(paste0(seen_names(units), " +", signif(lags * 1e3, 4), collapse = ", "), " ms")
 }
 
-#' The same in pieces, of which those in the middle may be left out
-#' @noRd
-member_pieces <- function(x, row) {
-  lags <- signif(x$lags[[row]] * 1e3, 4)
-  comma <- rep(c("", ", "), c(1L, length(lags) - 1L))
-  unit <- rep(c("", " ms"), c(length(lags) - 1L, 1L))
-  paste0(comma, seen_names(x$units[[row]]), " +", lags, unit)
-}
-
 assemblies_title <- function(x) {
   about <- attributes(x)
+  conditions <- nlevels(about$locked_to$condition)
   c(sprintf("# %s in %s", rows_text(x, "assembly", "assemblies"),
             counted(nlevels(about$recording$unit), "unit")),
     sprintf("# lags up to %s, %s, any false report with a probability of at most %s",
             duration_text(about$max_lag), counted(about$n_surrogates, "surrogate"),
-            exact(about$alpha)), camera_words(about), bursts_words(about), locked_words(about))
-}
-
-#' Which responses are no assembly
-#' @noRd
-locked_words <- function(about) {
-  if (is.null(about$locked_to)) return(NULL)
-  conditions <- nlevels(about$locked_to$condition)
-  sprintf("# beyond the response of each unit to %s%s", counted(nrow(about$locked_to), "event"),
-          if (conditions > 1L) sprintf(" in %d conditions", conditions) else "")
+            exact(about$alpha)),
+    if (!is.null(about$camera)) sprintf(
+      "# frames of %s: a run of frames of a unit is one event, %s of %s",
+      duration_text(about$camera$frame), commas(nrow(about$recording)), commas(about$camera$spikes)
+    ),
+    bursts_words(about),
+    if (!is.null(about$locked_to)) sprintf(
+      "# beyond the response of each unit to %s%s", counted(nrow(about$locked_to), "event"),
+      if (conditions > 1L) sprintf(" in %d conditions", conditions) else ""
+    ))
 }
 
 #' What was not looked at
@@ -49,21 +44,12 @@ bursts_words <- function(about) {
           percent(about$left_out))
 }
 
-#' What was made of the frames of a camera
-#' @noRd
-camera_words <- function(about) {
-  if (is.null(about$camera)) return(NULL)
-  sprintf("# frames of %s: a run of frames of a unit is one event, %s of %s",
-          duration_text(about$camera$frame), commas(nrow(about$recording)),
-          commas(about$camera$spikes))
-}
-
 #' @rdname find_assemblies
 #' @param ... Not used; must be empty.
 #' @export
 format.assemblies <- function(x, ...) {
   check_assemblies_table(x)
-  unname(mapply(lags_text, x$units, x$lags, USE.NAMES = FALSE) |> as.character())
+  as.character(mapply(lags_text, x$units, x$lags, USE.NAMES = FALSE))
 }
 
 #' @rdname find_assemblies
@@ -73,18 +59,36 @@ print.assemblies <- function(x, n = 10, ...) {
   n <- check_count(n, min = 0, infinite = TRUE)
   check_assemblies_table(x)
   cat(assemblies_title(x), sep = "\n")
-  rows <- utils::head(seq_len(nrow(x)), n)
-  if (length(rows)) {
+  rows <- print_assemblies(x, n, \(rows) {
     out <- data.frame(size = x$size[rows], width = duration_text(x$width[rows]),
                       count = x$count[rows], expected = signif(x$expected[rows], 3),
                       p = signif(x$p[rows], 3))
     if (has_stability(x)) out$stable <- paste(stable_members(x, rows), "of", x$size[rows])
-    print_left(out, list("members and lags" = lapply(rows, \(row) member_pieces(x, row))))
-    more_line(nrow(x) - length(rows))
-    cat(words_wrapped(artefact_lines(x, rows)), sep = "\n")
+    out
+  })
+  if (length(rows)) {
+    rows <- rows[!is.na(x$artefact[rows])]
+    cat(words_wrapped(sprintf("# sorting artefact in assembly %d: %s", x$assembly[rows],
+                              x$artefact[rows])), sep = "\n")
   }
   if (nrow(x) == 0L) cat(strwrap(no_assembly_words(x), min(getOption("width"), 90)), sep = "\n")
   invisible(x)
+}
+
+#' The first rows of a table of assemblies, with columns from a function of rows and the members
+#' @noRd
+print_assemblies <- function(x, n, columns) {
+  rows <- utils::head(seq_len(nrow(x)), n)
+  if (length(rows)) {
+    print_left(columns(rows), list("members and lags" = lapply(rows, \(row) {
+      lags <- signif(x$lags[[row]] * 1e3, 4)
+      comma <- rep(c("", ", "), c(1L, length(lags) - 1L))
+      unit <- rep(c("", " ms"), c(length(lags) - 1L, 1L))
+      paste0(comma, seen_names(x$units[[row]]), " +", lags, unit)
+    })))
+    more_line(nrow(x) - length(rows))
+  }
+  rows
 }
 
 # ---- In words ------------------------------------------------------------------------
@@ -94,18 +98,15 @@ print.assemblies <- function(x, n = 10, ...) {
 #' @return `summary()` says in words what was found, and what that means.
 #' @export
 summary.assemblies <- function(object, n = 5, ...) {
-  check_no_dots()
+  begin_method(object)
   n <- check_count(n, min = 0, infinite = TRUE)
-  check_assemblies_table(object)
   structure(list(title = assemblies_title(object), words = assemblies_words(object, n)),
             class = "summary.assemblies")
 }
 
 #' @export
 print.summary.assemblies <- function(x, ...) {
-  cat(x$title, "", sep = "\n")
-  for (one in x$words) cat(strwrap(one, width = min(getOption("width"), 90),
-                                   exdent = if (startsWith(one, "- ")) 2 else 0), sep = "\n")
+  print_words(x$title, x$words)
   invisible(x)
 }
 
@@ -148,12 +149,19 @@ not_looked_words <- function(recording) {
 assemblies_words <- function(x, n) {
   if (nrow(x) == 0L) return(no_assembly_words(x))
   rows <- utils::head(seq_len(nrow(x)), n)
+  spoilt <- sum(!is.na(x$artefact))
   c(sprintf("%s stand%s out from what chance gives%s.",
             counted(nrow(x), "group of units", "groups of units"), if (nrow(x) == 1L) "s" else "",
-            artefacts_counted(x)),
+            if (spoilt == 0L) "" else sprintf("; an artefact of spike sorting is in %s", if (
+              nrow(x) == 1L) "it" else paste(commas(spoilt), "of them"))),
     vapply(rows, \(row) paste("-", assembly_sentence(x, row)), ""),
     if (nrow(x) > length(rows)) sprintf("And %s.", counted(nrow(x) - length(rows), "more", "more")),
-    relation_words(x), artefact_advice(x), stability_advice(x),
+    relation_words(x),
+    if (spoilt > 0L) paste(
+      "Units of one cell are together whatever the cell does, and count as two members. Keep",
+      "one of them with `x[unit = ]`, leave out noise, and search again; `check_recording()`",
+      "says more."),
+    stability_advice(x),
     paste("The p values are for whole assemblies, over all units, lags and widths together. They",
           "do not say what makes the units fire together: each other, or a common input."))
 }
@@ -162,15 +170,14 @@ assemblies_words <- function(x, n) {
 #' @noRd
 assembly_sentence <- function(x, row) {
   lags <- x$lags[[row]]
-  together <- max(lags) <= x$width[[row]]
-  part <- x$participation[[row]]
   sprintf(paste("Assembly %d: %s fire %s, each within %s; %s activations where %s %s expected by",
                 "chance (p %s). %s%s %s%s%s%s%s"), x$assembly[[row]], units_said(x$units[[row]]),
-          if (together) "together" else sprintf("in sequence over %s", duration_text(max(lags))),
+          if (max(lags) <= x$width[[row]]) "together" else
+            sprintf("in sequence over %s", duration_text(max(lags))),
           widths_text(x$widths[[row]]), commas(x$count[[row]]), commas_short(x$expected[[row]]),
           if (round(x$expected[[row]], 1) == 1) "is" else "are",
-          search_p_text(x$p[[row]], attr(x, "n_surrogates")), takes_part(x$units[[row]], part),
-          stability_text(x, row),
+          search_p_text(x$p[[row]], attr(x, "n_surrogates")),
+          takes_part(x$units[[row]], x$participation[[row]]), stability_text(x, row),
           halves_text(x$first_half[[row]], x$second_half[[row]], x$expected[[row]]),
           speed_text(x, row), rhythm_text(x$times[[row]], max(lags)),
           locked_text(attr(x, "recording"), x$times[[row]], max(lags), attr(x, "locked_to")),
@@ -269,34 +276,28 @@ as.data.frame.assemblies <- function(x, row.names = NULL, optional = FALSE, ...,
   what <- check_choice(what)
   check_assemblies_table(x)
   if (what == "assemblies") return(as.data.frame.synfire_table(x, row.names))
-  if (what == "members") {
-    return(new_frame(list(assembly = rep(x$assembly, x$size),
-                          unit = as.character(unlist(x$units)), lag = as.double(unlist(x$lags)),
-                          width = as.double(unlist(x$widths)),
-                          participation = as.double(unlist(x$participation)),
-                          stability = as.double(unlist(member_stability(x)))),
-                     sum(x$size), row.names))
-  }
-  if (what == "relations") {
-    relations <- assembly_relations(x)
-    return(new_frame(relations, nrow(relations), row.names))
-  }
-  times <- x$times
-  fired <- lapply(x$spikes, \(s) lapply(seq_len(nrow(s)), \(k) colnames(s)[s[k, ] > 0]))
-  played <- lapply(seq_len(nrow(x)), \(row) speed_and_order(x, row))
-  new_frame(list(assembly = rep(x$assembly, lengths(times)), time = as.double(unlist(times)),
-                 members = lengths(unlist(fired, recursive = FALSE)),
-                 units = as.list(unlist(fired, recursive = FALSE)),
-                 speed = as.double(unlist(lapply(played, `[[`, "speed"))),
-                 order = as.double(unlist(lapply(played, `[[`, "order")))),
-            sum(lengths(times)), row.names)
+  flat <- \(parts) as.double(unlist(parts))
+  out <- switch(what, relations = assembly_relations(x), members = {
+    list(assembly = rep(x$assembly, x$size), unit = as.character(unlist(x$units)),
+         lag = flat(x$lags), width = flat(x$widths), participation = flat(x$participation),
+         stability = flat(x$stability %||% lapply(x$size, \(n) rep(NA_real_, n))))
+  }, activations = {
+    fired <- unlist(lapply(x$spikes, \(s) {
+      lapply(seq_len(nrow(s)), \(k) colnames(s)[s[k, ] > 0])
+    }), recursive = FALSE)
+    played <- lapply(seq_len(nrow(x)), \(row) speed_and_order(x, row))
+    list(assembly = rep(x$assembly, lengths(x$times)), time = flat(x$times),
+         members = lengths(fired), units = as.list(fired),
+         speed = flat(lapply(played, `[[`, "speed")),
+         order = flat(lapply(played, `[[`, "order")))
+  })
+  new_frame(out, length(out$assembly), row.names)
 }
 
 #' @rdname tidiers
 #' @exportS3Method generics::tidy
 tidy.assemblies <- function(x, ...) {
-  check_no_dots()
-  check_assemblies_table(x)
+  begin_method(x)
   tidy_frame(term = format(x), size = x$size, width = x$width, estimate = x$count,
              expected = x$expected, p.value = x$p)
 }
@@ -304,8 +305,7 @@ tidy.assemblies <- function(x, ...) {
 #' @rdname tidiers
 #' @exportS3Method generics::glance
 glance.assemblies <- function(x, ...) {
-  check_no_dots()
-  check_assemblies_table(x)
+  begin_method(x)
   tidy_frame(assemblies = nrow(x), max_size = max(x$size, 0L),
              members = length(unique(unlist(x$units))), activations = sum(x$count),
              max_lag = attr(x, "max_lag", exact = TRUE), alpha = attr(x, "alpha", exact = TRUE),

@@ -398,7 +398,9 @@ find_assemblies <- function(x, max_lag = 1, alpha = 0.05, n_surrogates = 99, seg
                           \() assembly_seconds(x, ladder, n, !is.null(events)) / here)
   seed <- current_seed()
   trains <- trains_of(x)
-  options <- assembly_options(ladder, events, n, gpus, here, max_memory)
+  options <- c(ladder, list(events = events[c("tick", "kind")], first = 0, n = n, known = NULL,
+                            key = random_key(), gpus = gpus, threads = here,
+                            max_memory = max_memory))
   started <- proc.time()[["elapsed"]]
   if (!is.null(folder)) {
     done <- assembly_maxima_in_folder(folder, trains, attr(x, "resolution"), options, threads,
@@ -426,15 +428,6 @@ find_assemblies <- function(x, max_lag = 1, alpha = 0.05, n_surrogates = 99, seg
     threads = here,
     elapsed = proc.time()[["elapsed"]] - started, seed = seed, call = call
   ), max_memory)
-}
-
-#' Options that both entries of the core take: for surrogates alone, and for the whole search
-#' @param ladder What `assembly_ladder()` gave.
-#' @param events What `locked_events()` gave.
-#' @noRd
-assembly_options <- function(ladder, events, n, gpus, threads, max_memory) {
-  c(ladder, list(events = events[c("tick", "kind")], first = 0, n = n, known = NULL,
-                 key = random_key(), gpus = gpus, threads = threads, max_memory = max_memory))
 }
 
 #' Lengths in ticks and in bins; a bin is a millisecond, or what the times are multiples of
@@ -529,15 +522,11 @@ new_assemblies <- function(found, x, ladder, about, max_memory = 4e9) {
                    widths = lapply(groups, \(g) seconds(g$width)),
                    width = vapply(groups, \(g) stats::median(seconds(g$width)), 0)),
               activation_columns(groups, x, p = p, score = scores),
-              list(stability = lapply(groups, stability_of, about$resamples)),
-              list(artefact = member_artefacts(units, x, about$threads, max_memory))),
+              list(stability = lapply(groups, \(g) {
+                if (about$resamples == 0) rep(NA_real_, length(g$unit)) else
+                  g$named / about$resamples
+              }), artefact = member_artefacts(units, x, about$threads, max_memory))),
             "assemblies", about)
-}
-
-#' Share of the resamples that have each member of a group; `NA` without any
-#' @noRd
-stability_of <- function(group, resamples) {
-  if (resamples == 0) rep(NA_real_, length(group$unit)) else group$named / resamples
 }
 
 #' Columns on the activations of groups: `...` are those after `second_half`

@@ -21,25 +21,17 @@ least_in_chunk <- 16
 #'   the job began with.
 #' @noRd
 assembly_maxima_in_folder <- function(folder, trains, resolution, options, threads, seed) {
-  job <- new_assembly_job(trains, resolution, options, seed)
-  done <- work_in_folder(folder, job, \(todo, folder, job) {
-    do_chunks(todo, open_kept_surrogates, find_assembly_maxima,
-              list(folder, job$id, options$gpus, options$max_memory), threads, folder)
-  }, assembly_differences)
-  list(known = do.call(cbind, done$parts), key = done$job$key, seed = done$job$seed)
-}
-
-#' What decides the evidence, and where surrogates are cut
-#'
-#' The identity leaves out the random key: who goes on with a job goes on with its own.
-#' @noRd
-new_assembly_job <- function(trains, resolution, options, seed) {
   n <- options$n
   chunks <- if (may_have_assemblies(trains)) max(1, min(most_chunks, n %/% least_in_chunk)) else 0
   job <- list(format = assembly_job_format, trains = trains, resolution = resolution, n = n,
               options = options[c("bin", "max_lag", "lags", "widest", "segment", "step", "events")],
               first = floor((seq_len(chunks) - 1) / chunks * n))
-  c(job, list(id = rlang::hash(job), key = options$key, seed = seed))
+  job <- c(job, list(id = rlang::hash(job), key = options$key, seed = seed))
+  done <- work_in_folder(folder, job, \(todo, folder, job) {
+    do_chunks(todo, open_kept_surrogates, find_assembly_maxima,
+              list(folder, job$id, options$gpus, options$max_memory), threads, folder)
+  }, assembly_differences)
+  list(known = do.call(cbind, done$parts), key = done$job$key, seed = done$job$seed)
 }
 
 #' What a job that is there has otherwise, in words

@@ -28,8 +28,7 @@
 #' @exportS3Method igraph::as.igraph
 as.igraph.assemblies <- function(x, ...) {
   rlang::check_installed("igraph", "to make a network of assemblies.")
-  check_no_dots()
-  check_assemblies_table(x)
+  begin_method(x)
   recording <- attr(x, "recording", exact = TRUE)
   units <- levels(recording$unit)
   number <- table(factor(unlist(x$units), units))
@@ -69,40 +68,32 @@ draw_assembly_network <- function(x, rows, layout) {
   rlang::check_installed("igraph", "to draw a network of assemblies.")
   recording <- attr(x, "recording", exact = TRUE)
   steps <- assembly_steps(x[rows, ])
-  # The first member of an assembly comes first, and so stands on the left.
-  names <- unique(unlist(x$units[rows]))
-  array <- if (is.null(layout)) unit_places(recording)
-  # Steps of an assembly pull its members together, whatever its count.
-  place <- network_layout(cbind(steps, weight = rep(1, nrow(steps))), names,
-                          if (is.null(array)) layout else array)
-  radius <- if (is.null(array)) network_radius(place) else map_radius(place)
-  curves <- edge_curves(steps, place, radius)
+  # The first member of an assembly comes first, and so stands on the left. Steps of an assembly
+  # pull its members together, whatever its count.
+  drawn <- network_parts(cbind(steps, weight = rep(1, nrow(steps))), unique(unlist(x$units[rows])),
+                         layout, unit_places(recording), unit_areas(recording))
+  curves <- drawn$curves
   labels <- assembly_names(x, rows)
   curves$label <- factor(labels[match(curves$assembly, x$assembly[rows])], labels)
-  curves$group <- -curves$edge
+  step_layer <- \(curves, ...) if (nrow(curves) > 0L) {
+    ggplot2::geom_path(aes_from(x = "x", y = "y", group = "group", colour = "label"),
+                       data = curves, linewidth = 0.8, lineend = "butt", linejoin = "mitre",
+                       key_glyph = key_without_arrow, ...)
+  }
   # Members of overlapping windows fire together: no order is drawn between them.
-  ordered <- curves$lag >= curves$width
-  short <- shorten_labels(names, radius)
+  ordered <- curves[curves$lag >= curves$width, ]
   ggplot2::ggplot() +
-    step_layer(curves[ordered, ], TRUE) +
-    step_layer(curves[!ordered, ], FALSE) +
-    (if (!is.null(array)) array_layer(array, names)) +
-    node_layers(place, radius, short$labels, unit_areas(recording)[names]) +
+    step_layer(ordered, arrow = edge_arrows(ordered)) +
+    step_layer(curves[curves$lag < curves$width, ]) +
+    drawn$nodes +
     assembly_scale(x, rows, labels, name = NULL, drop = FALSE,
                    guide = ggplot2::guide_legend(override.aes = list(linewidth = 1.4))) +
     theme_network() +
     caption(c(
       "Arrows go to the next member in the order of lags; lines without a head join members",
       "whose windows overlap.",
-      if (!is.null(array)) "Units stand where they lie; dots are the others.",
-      short$left_out,
-      left_out_text(x, rows)
+      if (drawn$mapped) "Units stand where they lie; dots are the others.",
+      drawn$left_out, left_out_text(x, rows)
     ))
 }
 
-step_layer <- function(curves, heads) {
-  if (nrow(curves) == 0L) return(NULL)
-  ggplot2::geom_path(aes_from(x = "x", y = "y", group = "group", colour = "label"), data = curves,
-                     linewidth = 0.8, lineend = "butt", linejoin = "mitre",
-                     arrow = if (heads) edge_arrows(curves), key_glyph = key_without_arrow)
-}

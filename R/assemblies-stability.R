@@ -3,11 +3,6 @@
 # A member is called stable that so large a share of the resamples has.
 stable_share <- 0.95
 
-#' Share of the resamples that have each member, `NA` where it is not known: with
-#' `resamples = 0`, and in another recording
-#' @noRd
-member_stability <- function(x) x$stability %||% lapply(x$size, \(n) rep(NA_real_, n))
-
 has_stability <- function(x) {
   !is.null(x[["stability"]]) && (attr(x, "resamples", exact = TRUE) %||% 0) > 0
 }

@@ -179,10 +179,8 @@ ccm <- function(x, columns, target, E = NULL, Tp = 0, tau = NULL, lib_sizes = NU
                 ..., n_surrogates = 0,
                 surrogate = c("phase", "shuffle", "seasonal", "twin"), period = NULL,
                 device = c("cpu", "gpu", "auto"), gpus = NULL, threads = NULL) {
-  started <- proc.time()[["elapsed"]]
-  call <- match.call()
-  check_given(x = "a data frame, its first column the time",
-              columns = "names of columns of `x`", target = "the name of a column of `x`")
+  begun <- check_given(x = "a data frame, its first column the time",
+                       columns = "names of columns of `x`", target = "the name of a column of `x`")
   check_no_dots()
   device <- check_choice(device)
   scaled <- times_told_once(maps_at_scale(\(tau) {
@@ -211,7 +209,7 @@ ccm <- function(x, columns, target, E = NULL, Tp = 0, tau = NULL, lib_sizes = NU
               k - 1, place, threads, key)
   })
   problems <- lapply(maps, verdict_problem, exclusion, threads, key)
-  new_ccm(maps, skill, sizes, samples, exclusion, surrogate, problems, scaled$chosen, call, started)
+  new_ccm(maps, skill, sizes, samples, exclusion, surrogate, problems, scaled$chosen, begun)
 }
 
 #' Cross mapping with a delay
@@ -255,10 +253,8 @@ ccm_lag <- function(x, columns, target, E = NULL, Tp = -5:5, tau = NULL, lib_siz
                     samples = 100, knn = NULL, exclusion_radius = NULL, embedded = FALSE,
                     both = TRUE, valid_lib = NULL, segments = NULL, no_time = FALSE,
                     device = c("cpu", "gpu", "auto"), gpus = NULL, threads = NULL) {
-  started <- proc.time()[["elapsed"]]
-  call <- match.call()
-  check_given(x = "a data frame, its first column the time",
-              columns = "names of columns of `x`", target = "the name of a column of `x`")
+  begun <- check_given(x = "a data frame, its first column the time",
+                       columns = "names of columns of `x`", target = "the name of a column of `x`")
   device <- check_choice(device)
   Tp <- check_lags(Tp)
   both <- check_flag(both)
@@ -295,8 +291,7 @@ ccm_lag <- function(x, columns, target, E = NULL, Tp = -5:5, tau = NULL, lib_siz
     map$Tp <- Tp[[which.max(abs(Tp))]]
     verdict_problem(map, exclusion, threads, key)
   })
-  new_ccm_lag(Tp, rho, parameters[names(parameters) != "Tp"], problems, scaled$chosen, call,
-              started)
+  new_ccm_lag(Tp, rho, parameters[names(parameters) != "Tp"], problems, scaled$chosen, begun)
 }
 
 # ---- Checks --------------------------------------------------------------------------
@@ -311,14 +306,14 @@ check_lib_sizes <- function(lib_sizes, maps, arg = "lib_sizes") {
             sprintf("good for %d", most), "Take a smaller `E` or `knn`.")
   if (is.null(lib_sizes)) return(unique(round(seq(least, most, length.out = 10L))))
   given <- lib_sizes
-  if (rlang::is_string(lib_sizes)) {
-    lib_sizes <- strsplit(trimws(lib_sizes), "[,[:space:]]+")[[1L]]
-    lib_sizes <- suppressWarnings(as.numeric(lib_sizes))
-  }
+  if (rlang::is_string(lib_sizes)) lib_sizes <- numbers_of_text(lib_sizes)
   whole <- is_plain_numeric(lib_sizes) && length(lib_sizes) > 0L && !anyNA(lib_sizes) &&
     all(lib_sizes == round(lib_sizes))
   if (!whole) abort_arg(arg, "whole numbers of rows", describe(given))
-  lib_sizes <- spell_out(lib_sizes)
+  # As in rEDM, three numbers may be the first, the last and the step.
+  steps <- length(lib_sizes) == 3L && lib_sizes[[3L]] >= 1 && lib_sizes[[3L]] < lib_sizes[[2L]] &&
+    lib_sizes[[1L]] <= lib_sizes[[2L]] && is.finite(lib_sizes[[2L]])
+  if (steps) lib_sizes <- seq(lib_sizes[[1L]], lib_sizes[[2L]], by = lib_sizes[[3L]])
   refuse_if(any(lib_sizes < least), arg,
             sprintf("at least %d, one more than the neighbours", least),
             exact_row(min(lib_sizes)))
@@ -327,14 +322,6 @@ check_lib_sizes <- function(lib_sizes, maps, arg = "lib_sizes") {
             sprintf("at most %s, the rows of `x`", commas(n)),
             exact_row(max(lib_sizes[lib_sizes < Inf])), "`Inf` stands for all of them.")
   sort(unique(pmin(as.double(lib_sizes), max(rows))))
-}
-
-#' From, to and step, as rEDM tells them from three sizes
-#' @noRd
-spell_out <- function(sizes) {
-  steps <- length(sizes) == 3L && sizes[[3L]] >= 1 && sizes[[3L]] < sizes[[2L]] &&
-    sizes[[1L]] <= sizes[[2L]] && is.finite(sizes[[2L]])
-  if (steps) seq(sizes[[1L]], sizes[[2L]], by = sizes[[3L]]) else sizes
 }
 
 check_lags <- function(Tp, arg = "Tp") {

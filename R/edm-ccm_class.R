@@ -3,8 +3,7 @@
 #' @param skill What [cross_map()] returned for each of `maps`.
 #' @param problems What `summary()` needs for the verdict on each.
 #' @noRd
-new_ccm <- function(maps, skill, sizes, samples, exclusion, surrogate, problems, chosen, call,
-                    started) {
+new_ccm <- function(maps, skill, sizes, samples, exclusion, surrogate, problems, chosen, begun) {
   names(skill) <- vapply(maps, \(map) map$direction, "")
   rho <- lapply(skill, mean_skill, sizes)
   means <- lapply(rho, \(r) r[, 1L])
@@ -12,7 +11,7 @@ new_ccm <- function(maps, skill, sizes, samples, exclusion, surrogate, problems,
   band <- if (!is.null(surrogate)) surrogate_bands(rho, sizes)
   parameters <- ccm_parameters(maps, samples = samples, exclusion_radius = exclusion,
                                surrogate = surrogate)
-  new_edm(frame, "ccm", "Cross mapping", parameters, call, started,
+  new_edm(frame, "ccm", "Cross mapping", parameters, begun,
           samples = with_ends(sample_frame(skill), maps),
           convergence = with_ends(convergence_frame(skill, means, band), maps),
           surrogates = if (!is.null(band)) with_ends(band, maps), problems = problems,
@@ -55,25 +54,22 @@ surrogate_bands <- function(rho, sizes) {
 }
 
 convergence_frame <- function(skill, means, band) {
-  number <- function(of) vapply(names(means), of, 0, USE.NAMES = FALSE)
-  sizes <- lapply(skill, \(s) s$LibSize[!duplicated(s$of)])
-  ends <- lapply(skill, difference_interval)
-  rank <- lapply(names(means), \(name) {
+  do.call(rbind, lapply(names(means), \(name) {
+    rho <- means[[name]]
+    first <- rho[[1L]]
+    last <- rho[[length(rho)]]
+    sizes <- as.double(skill[[name]]$LibSize[!duplicated(skill[[name]]$of)])
     # All rows of this direction may be asked for twice.
-    once <- !duplicated(sizes[[name]])
-    rank_correlation(sizes[[name]][once], means[[name]][once])
-  })
-  names(rank) <- names(means)
-  smallest <- number(\(name) means[[name]][[1L]])
-  largest <- number(\(name) means[[name]][[length(means[[name]])]])
-  plain_frame(
-    direction = names(means), smallest = number(\(name) min(sizes[[name]])),
-    largest = number(\(name) max(sizes[[name]])), rho_smallest = smallest,
-    rho_largest = largest, difference = largest - smallest,
-    low = number(\(name) ends[[name]][[1L]]), high = number(\(name) ends[[name]][[2L]]),
-    tau = number(\(name) rank[[name]][[1L]]), tau_p = number(\(name) rank[[name]][[2L]]),
-    p = number(\(name) utils::tail(c(NA_real_, band$p[band$direction == name]), 1L))
-  )
+    once <- !duplicated(sizes)
+    rank <- rank_correlation(sizes[once], rho[once])
+    ends <- difference_interval(skill[[name]])
+    plain_frame(
+      direction = name, smallest = min(sizes), largest = max(sizes), rho_smallest = first,
+      rho_largest = last, difference = last - first, low = ends[[1L]], high = ends[[2L]],
+      tau = rank[[1L]], tau_p = rank[[2L]],
+      p = utils::tail(c(NA_real_, band$p[band$direction == name]), 1L)
+    )
+  }))
 }
 
 #' Where the skill of a large library less that of a small one lies for 95 % of pairs
@@ -83,9 +79,8 @@ convergence_frame <- function(skill, means, band) {
 difference_interval <- function(skill) {
   of <- function(size) utils::head(stats::na.omit(skill$rho[skill$LibSize == size, 1L]), 1000L)
   ends <- range(skill$LibSize)
-  if (ends[[1L]] == ends[[2L]]) return(c(NA_real_, NA_real_))
   pairs <- outer(of(ends[[2L]]), of(ends[[1L]]), `-`)
-  if (length(pairs) == 0L) return(c(NA_real_, NA_real_))
+  if (ends[[1L]] == ends[[2L]] || length(pairs) == 0L) return(c(NA_real_, NA_real_))
   stats::quantile(pairs, c(0.025, 0.975), names = FALSE)
 }
 
@@ -256,12 +251,12 @@ print.ccm_summary <- function(x, ...) {
 
 # ---- Delays --------------------------------------------------------------------------
 
-new_ccm_lag <- function(Tp, rho, parameters, problems, chosen, call, started) {
+new_ccm_lag <- function(Tp, rho, parameters, problems, chosen, begun) {
   skill <- lapply(seq_len(ncol(rho)), \(k) unname(rho[, k]))
   frame <- new_frame(c(list(Tp = Tp), rlang::set_names(skill, colnames(rho))), length(Tp))
   # Of delays with the same skill the shortest.
   best <- apply(rho, 2L, \(r) if (all(is.na(r))) NA_integer_ else Tp[[order(-r, abs(Tp))[[1L]]]])
-  new_edm(frame, "ccm_lag", "Cross mapping", parameters, call, started, best = best,
+  new_edm(frame, "ccm_lag", "Cross mapping", parameters, begun, best = best,
           problems = problems, chosen = chosen)
 }
 

@@ -190,12 +190,8 @@ map_of_points <- function(problem, points, rows, targets) {
 #' @noRd
 skill_in <- function(map, sizes, samples, problem) {
   cross_map(map, list(map$lib), map$target, sizes, samples, problem$exclusion, 0,
-            on_cpu(), problem$threads, problem$key)
+            edm_place("cpu", NULL, 0), problem$threads, problem$key)
 }
-
-#' Verdicts are the same wherever the skill of the table came from
-#' @noRd
-on_cpu <- function() edm_place("cpu", NULL, 0)
 
 #' Correlation of each target with its forecasts from all rows, each from the others
 #' @return A number for each column of `targets`, 0 where there is no correlation.
@@ -296,7 +292,7 @@ lag_errors <- function(problem, E, rows, targets, rho) {
     tabulate(outer(seq_len(block), start, `+`), n)
   })
   map <- map_of_points(problem, points_of(problem, E), rows, targets)
-  where <- list(gpus = gpus_of(on_cpu()), threads = problem$threads)
+  where <- list(gpus = NULL, threads = problem$threads)
   fisher <- \(rho) atanh(pmax(pmin(rho, 0.99999), -0.99999))
   drawn <- function(k) {
     forecast <- simplex_at(map$points, rows, rows, targets[, k], map$knn, problem$exclusion,
@@ -416,6 +412,7 @@ verdict_row <- function(one, verdict) {
   cross <- one$cross
   at <- \(k) if (is.null(cross)) NA_real_ else cross$rho[[cross[[k]]]]
   number <- \(x) x %||% NA_real_
+  period <- one$traits$cause$period
   data.frame(
     verdict = verdict$verdict,
     supported = c(supported = TRUE, `not supported` = FALSE)[verdict$verdict][[1L]],
@@ -428,14 +425,10 @@ verdict_row <- function(one, verdict) {
     over_now = number(cross$over_now), over_future = number(cross$over_future),
     gain = number(one$gain$gain), helped = number(one$helped[["one"]]),
     helped_by_two = number(one$helped[["two"]]), surrogate_p = number(cross$p),
-    surrogate = surrogate_name(one), drift = number(one$traits$effect$drift),
+    surrogate = if (is.null(cross)) NA_character_ else if (period == 0) "phase" else
+      sprintf("phase and season of %d rows", period),
+    drift = number(one$traits$effect$drift),
     repeated = number(one$traits$effect$repeated), together = number(one$together$now),
     said = verdict$said
   )
-}
-
-surrogate_name <- function(one) {
-  if (is.null(one$cross)) return(NA_character_)
-  period <- one$traits$cause$period
-  if (period == 0) "phase" else sprintf("phase and season of %d rows", period)
 }

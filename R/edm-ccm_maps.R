@@ -18,13 +18,9 @@ ccm_maps <- function(x, columns, target, E, Tp, tau, embedded, both, valid_lib, 
   if (!both || identical(forward$columns, forward$targets)) return(list(forward))
   back <- map(forward$targets, forward$columns, if (!embedded) E, forward$knn)
   back$targets <- back$target_name
-  tell_apart(list(forward, back))
-}
-
-#' Directions whose first columns are the same are named by all of their columns
-#' @noRd
-tell_apart <- function(maps) {
-  if (maps[[1L]]$direction != maps[[2L]]$direction) return(maps)
+  maps <- list(forward, back)
+  if (forward$direction != back$direction) return(maps)
+  # Of the same first columns, all columns tell the directions apart.
   lapply(maps, \(map) {
     map$direction <- paste0(paste(map$columns, collapse = " "), ":", map$target_name)
     map

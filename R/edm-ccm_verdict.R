@@ -104,17 +104,15 @@ whole_percent <- function(share) sprintf("%.0f %%", floor(100 * share))
 #' @noRd
 signs <- function(one, alpha) {
   least <- least_signs(one)
-  list(beyond = is_beyond(one, alpha), before = lead(one) >= least[["ahead"]] && one$cross$agree,
+  cross <- one$cross
+  list(beyond = cross$p <= alpha && cross$rho[[cross$top]] >= verdict_rules$skill,
+       before = lead(one) >= least[["ahead"]] && cross$agree,
        rises = rise(one) >= least[["rise"]], helps = helps(one))
 }
 
 #' Least signs of a cause: a slow series shows them less, and so does a common driver of it
 #' @noRd
 least_signs <- function(one) verdict_rules[[if (one$slow) "slow" else "fast"]]
-
-is_beyond <- function(one, alpha) {
-  one$cross$p <= alpha && one$cross$rho[[one$cross$top]] >= verdict_rules$skill
-}
 
 #' By how many standard errors the past is ahead of both the present and the future
 #' @noRd
@@ -136,12 +134,6 @@ helps <- function(one, least = least_signs(one)[["helped"]]) {
   by <- one$helped
   if (is.null(by) || anyNA(by)) return(FALSE)
   by[["one"]] >= if (one$slow) least else max(least, verdict_rules$single * by[["two"]])
-}
-
-#' Is a direction supported by its own signs?
-#' @noRd
-stands_alone <- function(one, other, alpha) {
-  !is.null(one$cross) && is.null(obstacle(one, other)) && all(unlist(signs(one, alpha)))
 }
 
 #' Do both directions show the signs of a cause, where less rise and less help are enough?
@@ -167,9 +159,14 @@ judge <- function(one, other, asked, alpha) {
   found <- signs(one, alpha)
   if (all(unlist(found))) return(support(one, asked, alpha))
   if (mutual(one, other, alpha)) return(support(one, asked, alpha, mutual = TRUE))
-  absent <- absence(one, other, stands_alone(other, one, alpha))
-  if (!is.null(absent)) return(deny(one, absent))
-  refuse(one, unclear(one, found, alpha))
+  # Whether the other direction would be supported by itself.
+  alone <- !is.null(other$cross) && is.null(obstacle(other, one)) &&
+    all(unlist(signs(other, alpha)))
+  absent <- absence(one, other, alone)
+  if (is.null(absent)) return(refuse(one, unclear(one, found, alpha)))
+  list(verdict = "not supported", reason = absent$reason, said = sprintf(
+    "This does not support that %s drives %s. %s; %s.", one$names[["cause"]],
+    one$names[["effect"]], skill_text(one), absent$text))
 }
 
 #' What shows that there is no link, or NULL
@@ -316,12 +313,6 @@ support <- function(one, asked, alpha, mutual = FALSE) {
     help_text(one),
     if (mutual) paste0(" Each series shows this of the other, where a common driver would reach ",
                        "one of them first.") else ""))
-}
-
-deny <- function(one, why) {
-  list(verdict = "not supported", reason = why$reason, said = sprintf(
-    "This does not support that %s drives %s. %s; %s.", one$names[["cause"]],
-    one$names[["effect"]], skill_text(one), why$text))
 }
 
 refuse <- function(one, why) {

@@ -4,25 +4,25 @@
 #' @param class Class before "edm": "edm_prediction" or "edm_skill".
 #' @param method What made it, for people: "Simplex".
 #' @param parameters Named list of what was used, defaults filled in.
-#' @param started `proc.time()[["elapsed"]]` when the call began.
+#' @param begun What check_given() returned.
 #' @param ... More attributes.
 #' @noRd
-new_edm <- function(frame, class, method, parameters, call, started, ...) {
+new_edm <- function(frame, class, method, parameters, begun, ...) {
   refuse_if(anyDuplicated(names(frame)), "x",
             "a data frame whose times have another name than a column of the result",
             sprintf("one where they are called \"%s\"", names(frame)[[1L]]))
   # What printing says of all rows; with millions it takes a while.
   error <- if (class == "edm_prediction") error_frame(frame$Observations, frame$Predictions)
   new_table(frame, c(class, "edm"),
-            list(method = method, parameters = parameters, call = call,
-                 elapsed = proc.time()[["elapsed"]] - started, error = error, ...))
+            list(method = method, parameters = parameters, call = begun$call,
+                 elapsed = proc.time()[["elapsed"]] - begun$began, error = error, ...))
 }
 
 #' A table of skill against one parameter, its first column
 #' @noRd
-new_edm_skill <- function(frame, parameters, call, started) {
+new_edm_skill <- function(frame, parameters, begun) {
   best <- frame[c(which.max(frame$rho), NA)[[1L]], setdiff(names(frame), "rho"), drop = FALSE]
-  new_edm(frame, "edm_skill", "Skill", parameters, call, started,
+  new_edm(frame, "edm_skill", "Skill", parameters, begun,
           optimal = if (length(best) > 1L) unlist(best) else best[[1L]])
 }
 

@@ -313,7 +313,11 @@ times_told_once <- function(expr) {
 #' @noRd
 shifted <- function(values, by, ends) {
   n <- length(values)
-  if (!one_segment(ends)) return(observed_at(values, seq_len(n) + by, ends$first, ends$last))
+  if (!one_segment(ends)) {
+    row <- seq_len(n) + by
+    row[row < ends$first | row > ends$last] <- NA
+    return(values[row])
+  }
   gone <- rep(values[NA_integer_], min(abs(by), n))
   kept <- between(1L + max(by, 0L), n + min(by, 0L))
   if (by < 0) c(gone, values[kept]) else c(values[kept], gone)
@@ -369,9 +373,7 @@ edm_pairs <- function(rows, arg, n) {
   if (is.null(rows)) return(list(from = 1L, to = n))
   must <- "pairs of rows, c(first, last) or c(first, last, first, last)"
   given <- rows
-  if (rlang::is_string(rows)) {
-    rows <- suppressWarnings(as.numeric(strsplit(trimws(rows), "[,[:space:]]+")[[1L]]))
-  }
+  if (rlang::is_string(rows)) rows <- numbers_of_text(rows)
   refuse_if(!is_plain_numeric(rows) || length(rows) == 0L || length(rows) %% 2L != 0L ||
               anyNA(rows) || any(rows != round(rows)), arg, must, describe(given))
   from <- rows[c(TRUE, FALSE)]
@@ -384,6 +386,12 @@ edm_pairs <- function(rows, arg, n) {
   refuse_if(any(rows < 1 | rows > n), arg, sprintf("rows of `x`, from 1 to %d", n),
             paste("row", exact_row(rows[rows < 1 | rows > n][[1L]])))
   list(from = as.integer(from), to = as.integer(to))
+}
+
+#' Numbers that are given as text, as in rEDM
+#' @noRd
+numbers_of_text <- function(text) {
+  suppressWarnings(as.numeric(strsplit(trimws(text), "[,[:space:]]+")[[1L]]))
 }
 
 exact_row <- function(row) format(row, scientific = FALSE, trim = TRUE)
@@ -470,13 +478,6 @@ prediction_frame <- function(windows, Tp, series) {
        place = between(before + 1L + max(Tp, 0L), before + sizes + max(Tp, 0L)))
 }
 
-#' Values at rows, NA beyond the ends of a segment
-#' @noRd
-observed_at <- function(values, row, first, last) {
-  row[row < first | row > last] <- NA
-  values[row]
-}
-
 #' Times of rows, continued by the first step of a segment beyond its ends
 #'
 #' @param outside Which rows are beyond their segment, whose ends are `first` and `last`.
@@ -487,18 +488,16 @@ times_at <- function(time, row, outside, first, last) {
   later <- row[outside] > last
   edge <- ifelse(later, last, first)
   steps <- row[outside] - edge
-  begin <- first
-  second <- pmin.int(begin + 1L, last)
+  second <- time[pmin.int(first + 1L, last)]
   row[outside] <- edge
   out <- time[row]
-  out[outside] <- time_beyond(time, edge, begin, second, steps)
+  out[outside] <- if (is.character(time)) {
+    text_beyond(time[edge], time[first], second, steps)
+  } else {
+    beyond <- time[edge] + (second - time[first]) * steps
+    if (is.integer(time)) as.integer(beyond) else beyond
+  }
   out
-}
-
-time_beyond <- function(time, edge, begin, second, steps) {
-  if (is.character(time)) return(text_beyond(time[edge], time[begin], time[second], steps))
-  beyond <- time[edge] + (time[second] - time[begin]) * steps
-  if (is.integer(time)) as.integer(beyond) else beyond
 }
 
 #' Times as text: dates go on, with or without a time of day; what else it may be does not

@@ -66,8 +66,7 @@ multiview <- function(x, columns = NULL, target = NULL, lib = NULL, pred = NULL,
                       multiview = NULL, train_lib = TRUE, exclude_target = FALSE,
                       valid_lib = NULL, segments = NULL, no_time = FALSE, ignore_nan = TRUE,
                       device = c("cpu", "gpu", "auto"), gpus = NULL, threads = NULL) {
-  check_given(x = "a data frame, its first column the time")
-  started <- proc.time()[["elapsed"]]
+  begun <- check_given(x = "a data frame, its first column the time")
   train_lib <- check_flag(train_lib)
   exclude_target <- check_flag(exclude_target)
   exclusion_radius <- edm_exclusion(exclusion_radius)
@@ -103,16 +102,16 @@ multiview <- function(x, columns = NULL, target = NULL, lib = NULL, pred = NULL,
   predictions <- data$frame
   names(predictions)[[1L]] <- lags$time_name
   predictions$Predictions <- NA_real_
-  predictions$Predictions[data$any$place] <- mean_forecast(forecasts)
+  mean <- rowMeans(forecasts, na.rm = TRUE)
+  predictions$Predictions[data$any$place] <- replace(mean, is.nan(mean), NA)
   parameters <- list(columns = lags$columns, target = lags$target_name, D = D, E = lags$E,
                      tau = lags$tau, Tp = data$Tp, knn = knn,
                      exclusion_radius = exclusion_radius, multiview = kept)
-  matched <- match.call()
   structure(
     list(view = view_table(chosen, coordinate_names(lags), forecasts, data, rho[best]),
          predictions = new_edm(predictions, "edm_prediction", "Multiview", parameters,
-                               matched, started)),
-    class = c("multiview", "synfire_result"), views = ncol(views), call = matched
+                               begun)),
+    class = c("multiview", "synfire_result"), views = ncol(views), call = begun$call
   )
 }
 
@@ -211,14 +210,6 @@ rank_views <- function(views, data, forecast, most = 2e7) {
     rho[some] <- edm_rho(observed, forecasts)
   }
   rho
-}
-
-#' The mean at each row of the views that forecast it
-#' @noRd
-mean_forecast <- function(forecasts) {
-  mean <- rowMeans(forecasts, na.rm = TRUE)
-  mean[is.nan(mean)] <- NA_real_
-  mean
 }
 
 #' Lags of the whole of the data as coordinates

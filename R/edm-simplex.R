@@ -120,9 +120,7 @@ simplex <- function(x, columns = NULL, target = NULL, lib = NULL, pred = NULL, E
                     valid_lib = NULL, no_time = FALSE, segments = NULL, ignore_nan = TRUE,
                     generate = 0, include_state = FALSE, device = c("cpu", "gpu", "auto"),
                     gpus = NULL, threads = NULL) {
-  check_given(x = "a data frame, its first column the time")
-  started <- proc.time()[["elapsed"]]
-  call <- match.call()
+  begun <- check_given(x = "a data frame, its first column the time")
   data <- edm_data(x, columns, target, lib, pred, E, tau, Tp, embedded, valid_lib,
                    segments, no_time, ignore_nan)
   knn <- library_knn(data, edm_knn(knn, data$E + 1L))
@@ -141,7 +139,7 @@ simplex <- function(x, columns = NULL, target = NULL, lib = NULL, pred = NULL, E
     predicted_frame(data, predict(data$points, data$lib, data$pred, data$target))
   }
   new_edm(frame, "edm_prediction", "Simplex",
-          edm_parameters(data, knn = knn, exclusion_radius = exclusion), call, started,
+          edm_parameters(data, knn = knn, exclusion_radius = exclusion), begun,
           state = if (include_state) edm_state(data, knn, exclusion, where))
 }
 

@@ -100,9 +100,7 @@ smap <- function(x, columns = NULL, target = NULL, lib = NULL, pred = NULL, E = 
                  embedded = FALSE, ridge = 0, valid_lib = NULL, no_time = FALSE,
                  segments = NULL, ignore_nan = TRUE, generate = 0, include_state = FALSE,
                  device = c("cpu", "gpu", "auto"), gpus = NULL, threads = NULL) {
-  check_given(x = "a data frame, its first column the time")
-  started <- proc.time()[["elapsed"]]
-  call <- match.call()
+  begun <- check_given(x = "a data frame, its first column the time")
   device <- check_choice(device)
   data <- edm_data(x, columns, target, lib, pred, E, tau, Tp, embedded, valid_lib, segments,
                    no_time, ignore_nan)
@@ -132,7 +130,7 @@ smap <- function(x, columns = NULL, target = NULL, lib = NULL, pred = NULL, E = 
   slopes <- paste0("\u2202", data$target_name, "/\u2202", coordinate_names(data))
   structure(
     list(
-      predictions = new_edm(frame, "edm_prediction", "S-map", parameters, call, started),
+      predictions = new_edm(frame, "edm_prediction", "S-map", parameters, begun),
       coefficients = model_frame(frame[1L], models$coefficients, c("C0", slopes)),
       singular_values = model_frame(frame[1L], models$singular, paste0("C", seq(0, length(slopes))))
     ),

@@ -101,9 +101,8 @@ embed_dimension.data.frame <- function(x, columns = NULL, target = NULL, lib = N
                                        ignore_nan = TRUE, validation = c("loo", "split"),
                                        device = c("cpu", "gpu", "auto"), gpus = NULL,
                                        threads = NULL, ...) {
+  begun <- check_given()
   check_no_dots()
-  started <- proc.time()[["elapsed"]]
-  call <- match.call()
   E_max <- check_count(E_max, max = 1000)
   validation <- check_choice(validation)
   exclusion <- edm_exclusion(exclusion_radius)
@@ -126,38 +125,26 @@ embed_dimension.data.frame <- function(x, columns = NULL, target = NULL, lib = N
     }
     data <- prepare(E_max)
     where <<- where %||% simplex_where(device, gpus, threads, data, nrow(grid))
-    dimension_skill(data, prepare, E_max, exclusion, where)
+    most <- if (embedded) min(E_max, data$E) else E_max
+    rho <- if (length(data$columns) == 1L || embedded) {
+      sweep_skill(data, most, exclusion, where)
+    } else {
+      # Sums over several columns would round differently if lags came before columns.
+      vapply(seq_len(most), \(E) simplex_skill(prepare(E), E + 1L, exclusion, where), 0)
+    }
+    list(rho = rho, columns = data$columns, target = data$target_name)
   }))
+  E <- seq_along(skill[[1L]]$rho)
+  frame <- data.frame(E = rep(E, nrow(grid)), rho = unlist(lapply(skill, `[[`, "rho")))
+  if (nrow(grid) > 1L) {
+    frame <- data.frame(frame[1L], grid[rep(seq_len(nrow(grid)), each = length(E)), ], frame[2L],
+                        row.names = NULL)
+  }
   parameters <- list(
     columns = skill[[1L]]$columns, target = skill[[1L]]$target, tau = unique(grid$tau),
     Tp = unique(grid$Tp), exclusion_radius = exclusion
   )
-  new_edm_skill(dimension_frame(lapply(skill, `[[`, "rho"), grid), parameters, call, started)
-}
-
-#' Skill at each E, and of which columns
-#'
-#' @param prepare Function of E that gives what edm_data() does; `data` is that for `E_max`.
-#' @noRd
-dimension_skill <- function(data, prepare, E_max, exclusion, where) {
-  if (data$embedded) E_max <- min(E_max, data$E)
-  rho <- if (length(data$columns) == 1L || data$embedded) {
-    sweep_skill(data, E_max, exclusion, where)
-  } else {
-    # Sums over several columns would round differently if lags came before columns.
-    vapply(seq_len(E_max), \(E) simplex_skill(prepare(E), E + 1L, exclusion, where), 0)
-  }
-  list(rho = rho, columns = data$columns, target = data$target_name)
-}
-
-#' The table of E and rho; with tau and Tp where there are several pairs of these
-#' @noRd
-dimension_frame <- function(rho, grid) {
-  E <- seq_along(rho[[1L]])
-  frame <- data.frame(E = rep(E, nrow(grid)), rho = unlist(rho))
-  if (nrow(grid) == 1L) return(frame)
-  each <- rep(seq_len(nrow(grid)), each = length(E))
-  data.frame(frame[1L], tau = grid$tau[each], Tp = grid$Tp[each], frame[2L])
+  new_edm_skill(frame, parameters, begun)
 }
 
 #' All pairs of `tau` and `Tp`
@@ -249,9 +236,7 @@ predict_interval <- function(x, columns = NULL, target = NULL, lib = NULL, pred 
                              no_time = FALSE, segments = NULL, ignore_nan = TRUE,
                              device = c("cpu", "gpu", "auto"), gpus = NULL,
                              threads = NULL) {
-  check_given(x = "a data frame, its first column the time")
-  started <- proc.time()[["elapsed"]]
-  call <- match.call()
+  begun <- check_given(x = "a data frame, its first column the time")
   exclusion <- edm_exclusion(exclusion_radius)
   device <- check_choice(device)
   threads <- check_threads(threads)
@@ -270,7 +255,7 @@ predict_interval <- function(x, columns = NULL, target = NULL, lib = NULL, pred 
   })
   new_edm_skill(data.frame(Tp = seq_len(Tp_max), rho = rho),
                 skill_parameters(data, "Tp", knn = knn, exclusion_radius = exclusion),
-                call, started)
+                begun)
 }
 
 #' Skill of simplex projection against the exclusion radius
@@ -298,9 +283,7 @@ predict_exclusion_radius <- function(x, columns = NULL, target = NULL, lib = NUL
                                      valid_lib = NULL, no_time = FALSE, segments = NULL,
                                      ignore_nan = TRUE, device = c("cpu", "gpu", "auto"),
                                      gpus = NULL, threads = NULL) {
-  check_given(x = "a data frame, its first column the time")
-  started <- proc.time()[["elapsed"]]
-  call <- match.call()
+  begun <- check_given(x = "a data frame, its first column the time")
   refuse_if(!is_plain_numeric(exclusion_radius) || length(exclusion_radius) == 0L,
             "exclusion_radius", "whole numbers of rows", describe(exclusion_radius))
   radii <- vapply(exclusion_radius, edm_exclusion, 0L)
@@ -312,7 +295,7 @@ predict_exclusion_radius <- function(x, columns = NULL, target = NULL, lib = NUL
   where <- simplex_where(device, gpus, threads, data, length(radii))
   rho <- vapply(radii, \(radius) simplex_skill(data, knn, radius, where), 0)
   new_edm_skill(data.frame(ExclusionRadius = radii, rho = rho),
-                skill_parameters(data, knn = knn), call, started)
+                skill_parameters(data, knn = knn), begun)
 }
 
 #' Skill of S-maps against theta
@@ -345,9 +328,7 @@ predict_nonlinear <- function(x, columns = NULL, target = NULL, lib = NULL, pred
                               no_time = FALSE, segments = NULL, ignore_nan = TRUE,
                               device = c("cpu", "gpu", "auto"), gpus = NULL,
                               threads = NULL) {
-  check_given(x = "a data frame, its first column the time")
-  started <- proc.time()[["elapsed"]]
-  call <- match.call()
+  begun <- check_given(x = "a data frame, its first column the time")
   device <- check_choice(device)
   if (!is_plain_numeric(theta) || length(theta) == 0L || !all(is.finite(theta)) || any(theta < 0)) {
     abort_arg("theta", "finite numbers of at least 0", describe(theta))
@@ -364,7 +345,7 @@ predict_nonlinear <- function(x, columns = NULL, target = NULL, lib = NULL, pred
   observed <- data$target[data$pred]
   rho <- edm_rho(observed, fit$predictions, threads)
   parameters <- skill_parameters(data, knn = knn, exclusion_radius = exclusion, ridge = ridge)
-  new_edm_skill(data.frame(Theta = theta, rho = rho), parameters, call, started)
+  new_edm_skill(data.frame(Theta = theta, rho = rho), parameters, begun)
 }
 
 #' Correlation of predictions and observations; NA with fewer library points than `knn`

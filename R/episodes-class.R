@@ -112,19 +112,11 @@ episodes_title <- function(x) {
 
 #' @export
 summary.episodes <- function(object, ...) {
-  check_no_dots()
-  check_episodes(object)
-  sizes <- sort(unique(object$size))
-  each <- split(object$count, object$size)
-  by_size <- data.frame(size = sizes, episodes = lengths(each, use.names = FALSE),
-                        least = vapply(each, min, 0L, USE.NAMES = FALSE),
-                        median = vapply(each, stats::median, 0, USE.NAMES = FALSE),
-                        most = vapply(each, max, 0L, USE.NAMES = FALSE))
-  structure(list(title = episodes_title(object), surprising = surprising_episodes(object),
-                 by_size = by_size, levels = attr(object, "levels"),
-                 engine = attr(object, "engine"), device = attr(object, "device"),
-                 threads = attr(object, "threads"), elapsed = attr(object, "elapsed"),
-                 peak_memory = attr(object, "peak_memory")), class = "summary.episodes")
+  begin_method(object)
+  about <- c("levels", "engine", "device", "threads", "elapsed", "peak_memory")
+  structure(c(list(title = episodes_title(object), surprising = surprising_episodes(object),
+                   by_size = counts_by_size(split(object$count, object$size), "episodes")),
+              rlang::set_names(attributes(object)[about], about)), class = "summary.episodes")
 }
 
 #' The episodes least likely to be as frequent by chance, each of other units
@@ -156,10 +148,9 @@ print.summary.episodes <- function(x, ...) {
   print(x$by_size, row.names = FALSE)
   if (!is.null(x$levels)) {
     cat("\nSearch\n")
-    known <- !vapply(x$levels, anyNA, NA)
-    print(x$levels[known], row.names = FALSE)
-    where <- if (x$device == "gpu") "GPU" else counted(x$threads, "thread")
-    cat(sprintf("\nengine \"%s\", %s, %s s, %s at most\n", x$engine, where,
+    print(x$levels[!vapply(x$levels, anyNA, NA)], row.names = FALSE)
+    cat(sprintf("\nengine \"%s\", %s, %s s, %s at most\n", x$engine,
+                if (x$device == "gpu") "GPU" else counted(x$threads, "thread"),
                 format(x$elapsed, digits = 3), bytes_text(x$peak_memory)))
   }
   invisible(x)
@@ -168,8 +159,7 @@ print.summary.episodes <- function(x, ...) {
 #' @rdname tidiers
 #' @exportS3Method generics::tidy
 tidy.episodes <- function(x, ...) {
-  check_no_dots()
-  check_episodes(x)
+  begin_method(x)
   tidy_frame(term = as.character(x$episode), size = x$size, estimate = x$count,
              support = x$support)
 }
@@ -177,8 +167,7 @@ tidy.episodes <- function(x, ...) {
 #' @rdname tidiers
 #' @exportS3Method generics::glance
 glance.episodes <- function(x, ...) {
-  check_no_dots()
-  check_episodes(x)
+  begin_method(x)
   tidy_frame(episodes = nrow(x), max_size = max(x$size, 0L),
              min_count = attr(x, "min_count", exact = TRUE) %||% NA_real_,
              elapsed = attr(x, "elapsed", exact = TRUE) %||% NA_real_)
@@ -200,33 +189,30 @@ check_episodes <- function(x, arg = rlang::caller_arg(x)) {
   invisible(x)
 }
 
+#' @export
+check_sound.episodes <- function(x, arg) check_episodes(x, arg)
+
 #' What is wrong with the columns, or NULL
 #' @noRd
 columns_of_episodes_fault <- function(x) {
-  fault <- \(...) list(is = paste0(...))
-  if (!is.list(x)) return(fault("it is ", describe(unclass(x))))
+  if (!is.list(x)) return(list(is = paste0("it is ", describe(unclass(x)))))
   lost <- setdiff(episode_columns, names(x))
-  if (length(lost)) return(fault("it has no column `", lost[[1L]], "`"))
-  column <- \(name) .subset2(x, name)
+  if (length(lost)) return(list(is = sprintf("it has no column `%s`", lost[[1L]])))
   n <- .row_names_info(x, 2L)
-  for (name in episode_columns) {
-    if (length(column(name)) != n) {
-      return(fault(sprintf("its column `%s` has %s values for %s rows", name,
-                           commas(length(column(name))), commas(n))))
+  first <- \(names, wrong, is = \(name, v) sprintf("its `%s` is %s", name, describe(v))) {
+    for (name in names) {
+      column <- .subset2(x, name)
+      if (wrong(column)) return(list(is = is(name, column)))
     }
   }
-  for (name in c("units", "low", "high")) {
-    if (!is.list(column(name))) return(fault("its `", name, "` is ", describe(column(name))))
-  }
-  for (name in c("size", "count", "support")) {
-    value <- column(name)
-    if (!is_plain_numeric(value) && !(is.logical(value) && all(is.na(value)))) {
-      return(fault("its `", name, "` is ", describe(value)))
-    }
-  }
-  if (!is.character(column("episode"))) {
-    return(fault("its `episode` is ", describe(column("episode"))))
-  }
+  first(episode_columns, \(v) length(v) != n, \(name, v) {
+    sprintf("its column `%s` has %s values for %s rows", name, commas(length(v)), commas(n))
+  }) %||%
+    first(c("units", "low", "high"), Negate(is.list)) %||%
+    first(c("size", "count", "support"), \(v) {
+      !is_plain_numeric(v) && !(is.logical(v) && all(is.na(v)))
+    }) %||%
+    first("episode", Negate(is.character))
 }
 
 #' What is wrong with the rows, or NULL
@@ -235,28 +221,23 @@ rows_of_episodes_fault <- function(x) {
   units <- .subset2(x, "units")
   low <- .subset2(x, "low")
   high <- .subset2(x, "high")
-  n <- lengths(units)
-  at <- \(bad) sprintf(" in row %s", commas(which(bad)[[1L]]))
-  if (any(n == 0L)) {
-    return(list(is = paste0("there is no episode", at(n == 0L)),
-                hint = "Such a row is one that was asked for and is not there: take fewer."))
-  }
-  kind <- \(column, is) !vapply(column, is, NA)
-  bad <- kind(units, is.character)
-  if (any(bad)) return(list(is = paste0("its `units` are not names", at(bad))))
-  bad <- kind(low, is_plain_numeric) | kind(high, is_plain_numeric)
-  if (any(bad)) return(list(is = paste0("its bounds are not numbers", at(bad))))
-  bad <- lengths(low) != n - 1L | lengths(high) != n - 1L
-  if (any(bad)) {
-    return(list(is = paste0("its `low` and `high` are not one fewer than its units", at(bad))))
-  }
-  if (anyNA(unlist(units, use.names = FALSE))) return(list(is = "a unit is missing"))
   size <- .subset2(x, "size")
-  bad <- is.na(size) | size != n
-  if (any(bad)) return(list(is = paste0("its `size` is not the number of units", at(bad))))
-  bad <- .subset2(x, "episode") != episode_text(units, low, high)
-  bad <- is.na(bad) | bad
-  if (any(bad)) return(list(is = paste0("its name is not that of its units and delays", at(bad))))
+  n <- lengths(units)
+  fault <- \(is, bad, hint = NULL) {
+    if (any(bad)) list(is = sprintf("%s in row %s", is, commas(which(bad)[[1L]])), hint = hint)
+  }
+  no <- \(column, is) !vapply(column, is, NA)
+  # The later ones look at columns that the earlier ones found sound.
+  fault("there is no episode", n == 0L,
+        "Such a row is one that was asked for and is not there: take fewer.") %||%
+    fault("its `units` are not names", no(units, is.character)) %||%
+    fault("its bounds are not numbers", no(low, is_plain_numeric) | no(high, is_plain_numeric)) %||%
+    fault("its `low` and `high` are not one fewer than its units",
+          lengths(low) != n - 1L | lengths(high) != n - 1L) %||%
+    (if (anyNA(unlist(units, use.names = FALSE))) list(is = "a unit is missing")) %||%
+    fault("its `size` is not the number of units", is.na(size) | size != n) %||%
+    fault("its name is not that of its units and delays",
+          !(.subset2(x, "episode") == episode_text(units, low, high)) %in% TRUE)
 }
 
 #' Whether a table of episodes has all its columns, and no row that is not there
@@ -338,19 +319,15 @@ mean_delay <- function(rate, width) {
 
 #' "A > B > C", the middle of long ones left out; with "(size, count)" where asked for
 #' @noRd
-chain_names <- function(x, count = FALSE, most = 6L) {
-  names <- vapply(short_members(.subset2(x, "units")), \(u) {
-    n <- length(u)
-    paste(if (n > most) c(u[1:(most - 3L)], "...", u[[n]]) else u, collapse = " > ")
-  }, character(1))
+chain_names <- function(x, count = FALSE) {
+  names <- vapply(short_members(.subset2(x, "units")), cut_middle, "", most = 6L, first = 3L,
+                  sep = " > ")
   if (count && !anyNA(.subset2(x, "count"))) {
     names <- sprintf("%s (%d units, %s times)", names, .subset2(x, "size"),
                      commas_each(.subset2(x, "count")))
   }
   # Episodes with the same units differ in their intervals.
-  twice <- names %in% names[duplicated(names)]
-  names[twice] <- paste0(names[twice], " #", seq_along(names)[twice])
-  names
+  told_apart(names)
 }
 
 #' "(5, 15]", in milliseconds

@@ -227,7 +227,11 @@ mine_episodes <- function(x, min_count = NULL, intervals, max_size = Inf,
     mined, "mining these episodes",
     "Raise `min_count`, lower `max_size`, or mine fewer `units`.", limit_of = "spikes"
   )
-  if (isTRUE(attr(mined, "gpu")$parted)) say_parts(max_memory)
+  if (isTRUE(attr(mined, "gpu")$parted)) {
+    info("memory", "The lists of this search took more than {bytes_text(max_memory)} of the GPU,
+                    and were made part by part. That takes many times as long.",
+         "A larger {.code max_memory} spares it.")
+  }
   new_episodes(mined_columns(mined, in_trials), list(
     recording = x, intervals = intervals$seconds, min_count = min_count,
     levels = levels_frame(mined$levels, attr(mined, "gpu"), strategy$merge),
@@ -291,16 +295,6 @@ announce_memory <- function(events, intervals, min_count, max_memory) {
   if (certain < 1e9) return(invisible())
   info("memory", paste("Mining {commas(length(events$tick))} spikes takes at least",
                        "{bytes_text(certain)} of memory, and at most {bytes_text(max_memory)}."))
-}
-
-#' Tell of a search on a GPU that made its lists part by part
-#'
-#' That takes many times as long, and fills what there is.
-#' @noRd
-say_parts <- function(max_memory) {
-  info("memory", paste("The lists of this search took more than {bytes_text(max_memory)} of the GPU,",
-                       "and were made part by part. That takes many times as long."),
-       "A larger {.code max_memory} spares it.")
 }
 
 #' Bytes that a search holds whatever it finds

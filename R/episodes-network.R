@@ -27,8 +27,7 @@
 #' @exportS3Method igraph::as.igraph
 as.igraph.episodes <- function(x, ...) {
   rlang::check_installed("igraph", "to make a network of episodes.")
-  check_no_dots()
-  check_episodes(x)
+  begin_method(x)
   steps <- episode_steps(x)
   vertices <- data.frame(name = episode_units(x))
   recording <- own_recording(x)
@@ -126,17 +125,8 @@ plot_network <- function(x, edges, layout, drop = NULL, connections = NULL) {
   names <- episode_units(x)
   names <- names[names %in% c(steps$from, steps$to)]
   recording <- own_recording(x)
-  array <- if (is.null(layout)) unit_places(recording)
-  mapped <- !is.null(array) && all(names %in% rownames(array))
-  place <- network_layout(steps, names, if (mapped) array else layout)
-  areas <- unit_areas(recording)
-
-  radius <- if (mapped) map_radius(place) else network_radius(place)
-  curves <- edge_curves(steps, place, radius)
-  # Groups are drawn in their order: what ranks first comes last, on top.
-  curves$group <- -curves$edge
-  short <- shorten_labels(names, radius)
-
+  drawn <- network_parts(steps, names, layout, unit_places(recording), unit_areas(recording))
+  curves <- drawn$curves
   known <- unique(steps[c("low", "high")])
   known <- known[order(known$low, known$high), ]
   intervals <- interval_names(known$low, known$high)
@@ -144,12 +134,8 @@ plot_network <- function(x, edges, layout, drop = NULL, connections = NULL) {
   curves$interval <- factor(interval_names(curves$low, curves$high), intervals)
   linked <- if (!is.null(connections)) steps_connected(steps, connections)
   if (!is.null(linked)) curves$linked <- factor(linked[curves$edge], c("yes", "no", "not tested"))
-  what <- if (counted) "Count" else "Episodes"
   # Wide lines would hide what is close to each other.
-  narrow <- min(1, max(0.4, radius / 0.03))
-  width <- width_scale(steps$weight, c(0.15, 1.9) * narrow, name = what, labels = commas_each,
-                       breaks = weight_breaks(steps$weight))
-
+  narrow <- min(1, max(0.4, drawn$radius / 0.03))
   ggplot2::ggplot() +
     ggplot2::geom_path(ggplot2::aes(x = .data$x, y = .data$y, group = .data$group,
                                     linewidth = .data$weight,
@@ -157,9 +143,9 @@ plot_network <- function(x, edges, layout, drop = NULL, connections = NULL) {
                                     colour = if (by_interval) .data$interval else .data$weight),
                        data = curves, lineend = "butt", linejoin = "mitre",
                        arrow = edge_arrows(curves), key_glyph = key_without_arrow) +
-    (if (mapped) array_layer(array, names)) +
-    node_layers(place, radius, short$labels, areas[names]) +
-    width +
+    drawn$nodes +
+    width_scale(steps$weight, c(0.15, 1.9) * narrow, name = if (counted) "Count" else "Episodes",
+                labels = commas_each, breaks = weight_breaks(steps$weight)) +
     (if (!is.null(linked)) ggplot2::scale_linetype_manual(
       name = "Also a\nconnection", values = c(yes = "solid", no = "42", `not tested` = "11"),
       guide = ggplot2::guide_legend(override.aes = list(linewidth = 0.7))
@@ -174,10 +160,19 @@ plot_network <- function(x, edges, layout, drop = NULL, connections = NULL) {
       ggplot2::scale_colour_gradientn(colours = syn_scale[-1L], limits = from_zero(steps$weight),
                                       guide = "none")
     }) +
-    theme_network(c(
-      network_caption(nrow(steps), nrow(all), intervals, by_interval, short$left_out, mapped),
+    theme_network(paste(c(
+      paste(c(if (nrow(steps) < nrow(all)) {
+                sprintf("%s of %s steps.", commas(nrow(steps)), commas(nrow(all)))
+              } else {
+                paste0(counted(nrow(all), "step"), ".")
+              },
+              if (length(intervals) == 1L) sprintf("Delay %s ms.", intervals),
+              if (length(intervals) > 8L) sprintf("%d delay intervals.", length(intervals)),
+              drawn$left_out,
+              if (drawn$mapped) "\nUnits stand where they lie; dots are the others."),
+            collapse = " "),
       linked_caption(linked)
-    ) |> paste(collapse = "\n"))
+    ), collapse = "\n"))
 }
 
 #' Whether each step is also an excitatory connection whose lags lie within its interval
@@ -208,11 +203,3 @@ linked_caption <- function(linked) {
            length(linked) - tested, "step")))
 }
 
-network_caption <- function(drawn, all, intervals, by_interval, left_out, mapped) {
-  c(if (drawn < all) sprintf("%s of %s steps.", commas(drawn), commas(all)) else
-      paste0(counted(all, "step"), "."),
-    if (length(intervals) == 1L) sprintf("Delay %s ms.", intervals),
-    if (!by_interval && length(intervals) > 1L) sprintf("%d delay intervals.", length(intervals)),
-    left_out,
-    if (mapped) "\nUnits stand where they lie; dots are the others.") |> paste(collapse = " ")
-}

@@ -14,16 +14,14 @@ plot_counts <- function(x) {
   names(spread)[3:7] <- c("least", "lower", "median", "upper", "most")
   bars <- data.frame(size = sizes, number = number, label = commas_each(number),
                      panel = factor(panels[[1L]], panels))
+  line <- \(from, to, width) ggplot2::geom_linerange(aes_from(x = "size", ymin = from, ymax = to),
+                                                     data = spread, linewidth = width,
+                                                     colour = syn_colours[["blue"]])
   ggplot2::ggplot() +
-    ggplot2::geom_rect(ggplot2::aes(xmin = .data$size - 0.35, xmax = .data$size + 0.35,
-                                    ymin = 0, ymax = .data$number), data = bars,
-                       fill = syn_colours[["sky"]]) +
-    ggplot2::geom_text(aes_from(x = "size", y = "number", label = "label"), data = bars,
-                       vjust = -0.5, size = 3.2, colour = syn_ink) +
-    ggplot2::geom_linerange(aes_from(x = "size", ymin = "least", ymax = "most"), data = spread,
-                            colour = syn_colours[["blue"]], linewidth = 0.5) +
-    ggplot2::geom_linerange(aes_from(x = "size", ymin = "lower", ymax = "upper"), data = spread,
-                            colour = syn_colours[["blue"]], linewidth = 2.6) +
+    sky_bars(.data$size - 0.35, .data$size + 0.35, data = bars) +
+    bar_labels("size", data = bars) +
+    line("least", "most", 0.5) +
+    line("lower", "upper", 2.6) +
     ggplot2::geom_point(aes_from(x = "size", y = "median"), data = spread, shape = 21, size = 2.2,
                         fill = "white", colour = syn_colours[["blue"]], stroke = 0.9) +
     ggplot2::facet_wrap(ggplot2::vars(.data$panel), ncol = 1, scales = "free_y") +
@@ -32,7 +30,6 @@ plot_counts <- function(x) {
                                 expand = ggplot2::expansion(add = 0.4)) +
     log_count_axis(NULL, c(0.03, 0.14)) +
     theme_synfire() +
-    ggplot2::theme(panel.grid.major.x = ggplot2::element_blank(),
-                   strip.text = ggplot2::element_text(size = ggplot2::rel(1.1), colour = syn_ink),
-                   panel.spacing.y = ggplot2::unit(5, "mm"))
+    without("panel.grid.major.x") +
+    large_strips()
 }

@@ -40,7 +40,9 @@ autoplot.episode_lags <- function(object, ...) {
                      high = 1000 * object$lag_high, count = object$count,
                      episode = factor(object$episode, episodes))
   size <- tapply(object$edge, object$episode, max)[episodes]
-  labels <- lag_legend(object, episodes, first)
+  units <- lapply(split(first, factor(object$episode[first], episodes)), \(i) {
+    c(as.character(object$from[i[[1L]]]), as.character(object$to[i]))
+  })
   # Episodes of one size stand under each other.
   alike <- length(episodes) > 1L && length(unique(size)) == 1L
   columns <- if (alike && size[[1L]] > 1L && size[[1L]] <= 6L) size[[1L]]
@@ -51,7 +53,8 @@ autoplot.episode_lags <- function(object, ...) {
     ggplot2::facet_wrap(ggplot2::vars(.data$panel), scales = "free_x", ncol = columns,
                         labeller = ggplot2::as_labeller(rlang::set_names(strip, panels))) +
     ggplot2::scale_fill_manual(
-      name = NULL, values = syn_palette(length(episodes)), labels = labels,
+      name = NULL, values = syn_palette(length(episodes)),
+      labels = chain_names(list(units = units)),
       # A panel is a chain of two units by itself.
       guide = if (length(panels) > length(episodes) && length(episodes) > 1L) {
         ggplot2::guide_legend(ncol = 1)
@@ -62,14 +65,11 @@ autoplot.episode_lags <- function(object, ...) {
     ggplot2::scale_y_continuous(name = "Occurrences", limits = c(0, NA),
                                 breaks = whole_numbers,
                                 expand = ggplot2::expansion(mult = c(0, 0.06))) +
-    theme_synfire() +
-    ggplot2::theme(panel.grid.major.x = ggplot2::element_blank(),
-                   axis.ticks.x.bottom = ggplot2::element_line(colour = syn_muted),
-                   legend.position = "top", legend.justification = "left",
-                   legend.key.size = ggplot2::unit(3.5, "mm"),
-                   panel.spacing.x = ggplot2::unit(5, "mm"),
-                   # Half of the last number on the axis.
-                   plot.margin = ggplot2::margin(5.5, 11, 5.5, 5.5)) +
+    theme_histogram() +
+    legend_on_top(legend.key.size = ggplot2::unit(3.5, "mm"),
+                  panel.spacing.x = ggplot2::unit(5, "mm"),
+                  # Half of the last number on the axis.
+                  plot.margin = ggplot2::margin(5.5, 11, 5.5, 5.5)) +
     first_chains_caption(episodes, all_episodes)
 }
 
@@ -80,13 +80,6 @@ first_chains_caption <- function(drawn, all) {
   if (length(drawn) < length(all)) {
     caption(sprintf("The first %d of %s.", length(drawn), counted(length(all), "episode")))
   }
-}
-
-lag_legend <- function(lags, episodes, first) {
-  steps <- split(first, factor(lags$episode[first], episodes))
-  chain_names(list(units = lapply(steps, \(i) {
-    c(as.character(lags$from[i[[1L]]]), as.character(lags$to[i]))
-  })))
 }
 
 #' @rdname autoplot.episode_lags
@@ -118,20 +111,17 @@ autoplot.episode_occurrences <- function(object, ..., max_occurrences = 200) {
   middle <- stats::aggregate(lag ~ position + episode, events, stats::median)
   middle$unit <- unlist(short_members(units))
   middle$row <- tapply(events$row, events$episode, max)[middle$episode]
-  ggplot2::ggplot(events) +
+  ggplot2::ggplot(events, ggplot2::aes(x = .data$lag, y = .data$row,
+                                       colour = factor(.data$position %% 4))) +
     (if (max(events$row) > 60) {
       # Marks as high as a row could no longer be seen.
-      ggplot2::geom_point(ggplot2::aes(x = .data$lag, y = .data$row,
-                                       colour = factor(.data$position %% 4)), size = 0.7,
-                          shape = 16)
+      ggplot2::geom_point(size = 0.7, shape = 16)
     } else {
-      ggplot2::geom_segment(ggplot2::aes(x = .data$lag, xend = .data$lag, y = .data$row - 0.4,
-                                         yend = .data$row + 0.4,
-                                         colour = factor(.data$position %% 4)), linewidth = 0.8)
+      ggplot2::geom_segment(ggplot2::aes(xend = .data$lag, y = .data$row - 0.4,
+                                         yend = .data$row + 0.4), linewidth = 0.8)
     }) +
-    ggplot2::geom_text(ggplot2::aes(x = .data$lag, y = .data$row, label = .data$unit,
-                                    colour = factor(.data$position %% 4)), data = middle,
-                       vjust = -0.9, size = 3, fontface = "bold", check_overlap = TRUE) +
+    ggplot2::geom_text(aes_from(label = "unit"), data = middle, vjust = -0.9, size = 3,
+                       fontface = "bold", check_overlap = TRUE) +
     # Four colours by turns keep neighbouring events apart at any size.
     ggplot2::scale_colour_manual(
       values = rlang::set_names(syn_palette(4L), c("1", "2", "3", "0")), guide = "none"

@@ -27,6 +27,11 @@ correction_text <- function(x) {
 
 is_tested <- function(x) !is.na(.subset2(x, "p"))
 
+#' @export
+check_sound.episode_significance <- function(x, arg) {
+  check_table(x, significance_columns, "episode_significance", arg)
+}
+
 significance_title <- function(x) {
   tested <- sum(is_tested(x))
   if (tested == 0L) {
@@ -76,9 +81,8 @@ print.episode_significance <- function(x, n = 10, ...) {
 
 #' @export
 summary.episode_significance <- function(object, n = 5, ...) {
-  check_no_dots()
+  begin_method(object)
   n <- check_count(n, min = 0, infinite = TRUE)
-  check_table(object, significance_columns, "episode_significance")
   tested <- is_tested(object)
   significant <- .subset2(object, "significant")
   size <- .subset2(object, "size")
@@ -178,8 +182,7 @@ print.summary.episode_significance <- function(x, ...) {
 #' @rdname tidiers
 #' @exportS3Method generics::tidy
 tidy.episode_significance <- function(x, ...) {
-  check_no_dots()
-  check_table(x, significance_columns, "episode_significance")
+  begin_method(x)
   tidy_frame(term = as.character(x$episode), size = x$size, count = x$count, estimate = x$excess,
              statistic = .subset2(x, "z"), p.value = x$p, adj.p.value = x$p_adjusted)
 }
@@ -187,8 +190,7 @@ tidy.episode_significance <- function(x, ...) {
 #' @rdname tidiers
 #' @exportS3Method generics::glance
 glance.episode_significance <- function(x, ...) {
-  check_no_dots()
-  check_table(x, significance_columns, "episode_significance")
+  begin_method(x)
   tidy_frame(episodes = nrow(x), tested = sum(is_tested(x)), significant = sum(x$significant),
              alpha = attr(x, "alpha", exact = TRUE),
              n_surrogates = attr(x, "n_surrogates", exact = TRUE))

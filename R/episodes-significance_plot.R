@@ -41,12 +41,16 @@ autoplot.episode_significance <- function(object, type = c("counts", "chance", "
   episodes <- check_count(episodes)
   edges <- check_count(edges)
   check_layout(layout)
-  check_table(object, significance_columns, "episode_significance")
+  check_sound(object, "object")
   check_connections(connections, object)
   if (!any(is_tested(object))) return(empty_picture("No episode was tested", "nothing"))
-  switch(type, counts = plot_against_surrogates(object, episodes),
-         chance = plot_against_chance(object),
-         network = plot_significant_network(object, edges, layout, connections))
+  if (type == "counts") return(plot_against_surrogates(object, episodes))
+  if (type == "chance") return(plot_against_chance(object))
+  if (!any(.subset2(object, "significant"))) {
+    return(empty_picture("No episode is significant", "no network"))
+  }
+  plot_network(significant_episodes(object), edges, layout, insignificant_pairs(object),
+               connections)
 }
 
 significance_words_of <- c("significant", "not significant")
@@ -68,7 +72,6 @@ significance_caption <- function(x) {
 
 plot_against_surrogates <- function(x, most) {
   rows <- tested_rows(x, most)
-  names <- interval_chain_names(x, rows)
   shown <- data.frame(row = rev(seq_along(rows)), count = x$count[rows], mean = x$mean[rows],
                       lower = x$lower[rows], upper = x$upper[rows],
                       judged = judgement(x$significant[rows]))
@@ -82,37 +85,30 @@ plot_against_surrogates <- function(x, most) {
     ggplot2::scale_colour_manual(name = NULL, values = significance_colours()) +
     ggplot2::scale_x_continuous(name = "Count (large points); in surrogates (bars: 95 %, small points: mean)",
                                 labels = commas_each) +
-    ggplot2::scale_y_continuous(name = NULL, breaks = shown$row, labels = names,
+    ggplot2::scale_y_continuous(name = NULL, breaks = shown$row,
+                                labels = interval_chain_names(x, rows),
                                 expand = ggplot2::expansion(add = 0.6)) +
     theme_synfire() +
-    ggplot2::theme(panel.grid.major.y = ggplot2::element_blank(), legend.position = "top",
-                   legend.justification = "left",
-                   axis.text.y = ggplot2::element_text(size = if (length(rows) > 30L) 6 else 8,
-                                                       colour = syn_ink)) +
+    legend_on_top(panel.grid.major.y = ggplot2::element_blank(),
+                  axis.text.y = ggplot2::element_text(size = if (length(rows) > 30L) 6 else 8,
+                                                      colour = syn_ink)) +
     caption(significance_caption(x))
 }
 
 #' "F > G > H", and what tells those of the same units apart: their delays
 #' @noRd
-interval_chain_names <- function(x, rows) {
-  part <- list(units = .subset2(x, "units")[rows])
-  names <- vapply(part$units, paste, "", collapse = " > ")
+interval_chain_names <- function(x, rows, most = 8L) {
+  units <- .subset2(x, "units")[rows]
+  names <- vapply(units, paste, "", collapse = " > ")
   twice <- names %in% names[duplicated(names)]
-  out <- cut_chains(short_members(part$units))
+  out <- vapply(short_members(units), cut_middle, "", most = most, first = most - 3L, sep = " > ")
+  long <- lengths(units) > most
+  out[long] <- sprintf("%s (%d units)", out[long], lengths(units)[long])
   delays <- vapply(rows, \(row) {
     paste(exact(1000 * .subset2(x, "high")[[row]]), collapse = ", ")
   }, "")
   out[twice] <- sprintf("%s (to %s ms)", out[twice], delays[twice])
   out
-}
-
-cut_chains <- function(units, most = 8L) {
-  vapply(units, \(u) {
-    n <- length(u)
-    if (n > most) u <- c(u[seq_len(most - 3L)], "...", u[[n]])
-    text <- paste(u, collapse = " > ")
-    if (n > most) sprintf("%s (%d units)", text, n) else text
-  }, "")
 }
 
 plot_against_chance <- function(x) {
@@ -139,13 +135,6 @@ plot_against_chance <- function(x) {
                              breaks = \(limits) whole_breaks(limits, 4L)) +
     theme_synfire() +
     caption("On the line a count is that of surrogates.", significance_caption(x))
-}
-
-plot_significant_network <- function(x, edges, layout, connections) {
-  if (!any(.subset2(x, "significant"))) {
-    return(empty_picture("No episode is significant", "no network"))
-  }
-  plot_network(significant_episodes(x), edges, layout, insignificant_pairs(x), connections)
 }
 
 #' The significant ones as a table of episodes

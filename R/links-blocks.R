@@ -234,7 +234,7 @@ standard_series <- function(source, links, threads) {
     part <- traits_of_each(x, first, threads)
     seasonal <- which(part$period > 0L)
     traits <- c(traits, list(part))
-    gaps <- c(gaps, missing_rows(x))
+    gaps <- c(gaps, apply(is.na(x), 2L, \(gone) if (any(gone)) rlang::hash(which(gone)) else ""))
     season <- c(season, list(season_means(x[, seasonal, drop = FALSE], first,
                                           part$period[seasonal], threads)))
     value[, some] <- in_standard_units(x, threads)
@@ -247,15 +247,6 @@ standard_series <- function(source, links, threads) {
   reason[traits$known < verdict_rules$rows] <- "short"
   list(column = column, value = value, time = clocks$time, clock = clocks$of, reason = reason,
        gaps = match(gaps, unique(gaps)))
-}
-
-#' Text for each column that is the same where the same rows are missing
-#' @noRd
-missing_rows <- function(x) {
-  gaps <- character(ncol(x))
-  some <- which(colSums(is.na(x)) > 0)
-  gaps[some] <- vapply(some, \(k) rlang::hash(which(is.na(x[, k]))), "")
-  gaps
 }
 
 # Numbers of the series that are read at a time.

@@ -142,30 +142,23 @@ summary.direct_links <- function(object, n = 10, ...) {
   hubs <- hubs[order(-hubs$drives, -hubs$driven), ]
   row.names(hubs) <- NULL
   some <- plain_table(object)[rows, ]
+  delays <- table(object$delay[direct])
+  reasons <- table(object$reason)
+  also <- c(
+    if (length(delays) > 0L) sprintf(
+      "Direct links by delay in steps: %s.",
+      paste0(names(delays), " (", commas(as.vector(delays)), ")", collapse = ", ")
+    ),
+    if (length(reasons) > 0L) sprintf("Refused: %s.", counts_text(reasons[order(-reasons)]))
+  )
   structure(
-    list(about = format(object), also = c(act_after_text(object), refusals_text(object)),
+    list(about = format(object), also = also,
          kinds = table(object$link), hubs = hubs,
          sentences = data.frame(some[c("cause", "effect", "link")],
                                 said = link_sentences(some), row.names = NULL),
          left = length(all) - length(rows)),
     class = "summary.direct_links"
   )
-}
-
-#' How many direct links act after each number of steps, or NULL
-#' @noRd
-act_after_text <- function(x) {
-  n <- table(x$delay[x$link == "direct"])
-  if (length(n) == 0L) return(NULL)
-  sprintf("Direct links by delay in steps: %s.",
-          paste0(names(n), " (", commas(as.vector(n)), ")", collapse = ", "))
-}
-
-#' How many links were refused for each reason, or NULL
-#' @noRd
-refusals_text <- function(x) {
-  n <- table(x$reason)
-  if (length(n) > 0L) sprintf("Refused: %s.", counts_text(n[order(-n)]))
 }
 
 #' @rdname direct_links_tables
@@ -185,17 +178,14 @@ print.summary.direct_links <- function(x, ...) {
 
 # ---- Sentences -----------------------------------------------------------------------
 
-#' A sentence for each row of a table of links
+#' A sentence about each link
 #' @noRd
 link_sentences <- function(links) {
-  for (column in c("cause", "effect", "through")) links[[column]] <- in_words(links[[column]])
+  for (column in c("cause", "effect", "through")) {
+    # Names that are numbers would be read as numbers of something.
+    links[[column]] <- gsub("(^|, )([0-9.]+)(?=$|, )", "\\1\"\\2\"", links[[column]], perl = TRUE)
+  }
   vapply(seq_len(nrow(links)), \(k) link_sentence(as.list(links[k, ])), "")
-}
-
-#' Names as a sentence can have them: those that are numbers in quotes
-#' @noRd
-in_words <- function(names) {
-  gsub("(^|, )([0-9.]+)(?=$|, )", "\\1\"\\2\"", names, perl = TRUE)
 }
 
 link_sentence <- function(link) {

@@ -211,11 +211,11 @@ direct_links <- function(map, x, threshold = NULL, alpha = 0.01, max_delay = 3,
                          dataset = NULL, no_time = FALSE, folder = NULL,
                          device = c("cpu", "gpu", "auto"), gpus = NULL, threads = NULL,
                          max_memory = 4e9) {
-  started <- proc.time()[["elapsed"]]
-  call <- match.call()
-  check_given(map = "what causal_map() returned", x = "the series of the map")
+  begun <- check_given(map = "what causal_map() returned", x = "the series of the map")
   check_no_dots()
-  check_map_given(map)
+  refuse_if(!inherits(map, c("causal_map", "causal_links", "causal_map_file")) ||
+              inherits(map, "smap_map"), "map", "what causal_map() returned", describe(map))
+  check_whole_map(map, "map")
   source <- map_source(x, dataset, no_time)
   check_same_series(map, source)
   threshold <- threshold %||% if (length(all_series(map)) <= 100L) -1 else 0.1
@@ -246,17 +246,11 @@ direct_links <- function(map, x, threshold = NULL, alpha = 0.01, max_delay = 3,
     links_in_folder(job, folder, given_threads)
   }
   parameters <- c(rules, list(steps = source$steps, highest_rho = highest_rho(map, links)))
-  new_direct_links(links, found, source$names, all_series(map), parameters, call,
-                   proc.time()[["elapsed"]] - started, where$device)
+  new_direct_links(links, found, source$names, all_series(map), parameters, begun$call,
+                   proc.time()[["elapsed"]] - begun$began, where$device)
 }
 
 # ---- What is tested ------------------------------------------------------------------
-
-check_map_given <- function(map) {
-  refuse_if(!inherits(map, c("causal_map", "causal_links", "causal_map_file")) ||
-              inherits(map, "smap_map"), "map", "what causal_map() returned", describe(map))
-  check_whole_map(map, "map")
-}
 
 #' Stop where `x` cannot be what the map was made from
 #' @noRd
@@ -277,7 +271,8 @@ links_to_test <- function(map, limits) {
   # Links above the threshold; those that have just this rho are looked at, too.
   limits$threshold <- limits$threshold - 1e-12
   links <- map_links(map, limits)[c("cause", "effect", "rho")]
-  links <- links[order(match(links$effect, all_series(map)), -links$rho), ]
+  place <- \(name) match(name, all_series(map))
+  links <- links[order(place(links$effect), -links$rho, place(links$cause)), ]
   row.names(links) <- NULL
   links
 }

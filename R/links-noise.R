@@ -90,7 +90,9 @@ doubts_of_noise <- function(state, test, asked, value, forecast) {
   t <- test$t[asked$link]
   left <- left_beside(state, test, asked$link, seen$pictures, seen$value, forecast)
   lost <- which(left < pmax(noise_rules$t, noise_rules$share * t))
-  brought <- brought_by(state, test, asked$link[lost], of_some(seen, lost), forecast)
+  job <- match(seen$pictures$job, lost)
+  seen$pictures <- lapply(replace(seen$pictures, "job", list(job)), `[`, !is.na(job))
+  brought <- brought_by(state, test, asked$link[lost], seen, forecast)
   least <- pmax(noise_rules$brings, noise_rules$against * left[lost] / t[lost])
   lost <- lost[brought >= least * test$gain[asked$link[lost]]]
   list(link = asked$link[lost], other = used[asked$other[lost]], left = left[lost])
@@ -165,10 +167,6 @@ ahead <- function(x, by) {
   x[shifted(seq_len(steps), by, list(last = rep(steps, steps))), , drop = FALSE]
 }
 
-#' Of the jobs of each of `n`, which follow each other, the one with the least error
-#' @noRd
-best_jobs <- function(error, n) length(error) %/% n * (seq_len(n) - 1L) + least_error(error, n)
-
 #' The t that links keep with more in the states of their effects
 #' @param more See forecasts_with().
 #' @noRd
@@ -183,15 +181,6 @@ brought_by <- function(state, test, links, seen, forecast) {
   made <- forecasts_with(state, links, cause_at(state, test, links, 0:1), seen$pictures,
                          seen$value, forecast)
   vapply(made, \(of) max(of$gain[which.max(of$t)], -Inf), 0)
-}
-
-#' Pictures of some of the links
-#' @noRd
-of_some <- function(seen, some) {
-  job <- match(seen$pictures$job, some)
-  seen$pictures$job <- job
-  seen$pictures <- lapply(seen$pictures, `[`, !is.na(job))
-  seen
 }
 
 #' The causes of links at their delays, and so many steps before
@@ -222,5 +211,6 @@ forecasts_with <- function(state, links, more, candidates, value, forecast) {
   made <- forecast(value, forecast_jobs(state$effect[group], rep(noise_thetas, n),
                                         Map(c, state_of, in_each(more)), tried))
   of_job <- unname(split(seq_along(made$t), factor(sort(tried$job), seq_along(link))))
-  lapply(of_job[best_jobs(made$error, n)], \(at) list(gain = made$gain[at], t = made$t[at]))
+  best <- times * (seq_len(n) - 1L) + least_error(made$error, n)
+  lapply(of_job[best], \(at) list(gain = made$gain[at], t = made$t[at]))
 }

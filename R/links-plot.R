@@ -97,13 +97,10 @@ autoplot.direct_links_comparison <- function(object, ..., groups = NULL, links =
     weight = pmin(pmax(drawn$gain_a, drawn$gain_b, 0, na.rm = TRUE), 1),
     dashed = drawn$change == "cannot be told"
   )
-  network_picture(arrows, series, drawing$groups, layout, changed_edges,
-                  \(left_out) change_caption(found, drawn, object, left_out))
-}
-
-changed_edges <- function(curves) {
-  list(edge_layer(curves, colour = .data$change, linetype = .data$dashed),
-       ggplot2::scale_colour_manual(name = "Direct link", values = change_colours))
+  network_picture(arrows, series, drawing$groups, layout, \(curves) list(
+    edge_layer(curves, colour = .data$change, linetype = .data$dashed),
+    ggplot2::scale_colour_manual(name = "Direct link", values = change_colours)
+  ), \(left_out) change_caption(found, drawn, object, left_out))
 }
 
 change_caption <- function(found, drawn, x, names_left_out) {

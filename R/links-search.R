@@ -27,7 +27,7 @@ search_links <- function(links, own, clock, max_delay, alpha, max_parties, forec
                 party = list(group = integer(), series = integer(), lag = integer()),
                 theta = rep(NA_integer_, length(effect)), lags = seq_len(max_delay) - 1L)
   state$theta <- best_theta(state, seq_along(effect), seq_along(search_thetas), forecast)
-  test <- test_given_parties(state, seq_along(links$from), forecast)
+  test <- test_links(state, seq_along(links$from), forecast)
   before <- data.frame(alone = test$p_value, first = test$t)
   active <- seq_along(effect)
   repeat {
@@ -39,11 +39,11 @@ search_links <- function(links, own, clock, max_delay, alpha, max_parties, forec
     state$theta[active] <- best_theta(state, active, -1:1, forecast)
     # The last tests of an effect are those with all of its parties.
     open <- which(state$group %in% active & !is_party(state))
-    if (length(open) > 0L) test[open, ] <- test_given_parties(state, open, forecast)
+    if (length(open) > 0L) test[open, ] <- test_links(state, open, forecast)
     active <- active[n_parties(state)[active] < max_parties]
   }
   members <- which(is_party(state))
-  if (length(members) > 0L) test[members, ] <- test_members(state, members, forecast)
+  if (length(members) > 0L) test[members, ] <- test_links(state, members, forecast, TRUE)
   list(test = cbind(test, before), state = state)
 }
 
@@ -149,41 +149,25 @@ least_error <- function(error, n) {
   max.col(-error, "first")
 }
 
-#' Tests of some links, each effect with all of its parties
+#' Tests of some links, each effect with all of its parties; of parties with all others
 #'
 #' A job has the rows in which all of its candidates are known. So causes that miss other
 #' steps are in jobs of their own: one with long gaps takes no rows from the others.
+#' @param parties Whether the causes of these links are parties of their effects.
 #' @noRd
-test_given_parties <- function(state, some, forecast) {
-  key <- pair_key(state$group[some], state$gaps[some])
+test_links <- function(state, links, forecast, parties = FALSE) {
+  key <- if (parties) links else pair_key(state$group[links], state$gaps[links])
   job <- match(key, unique(key))
-  groups <- state$group[some][!duplicated(job)]
-  candidates <- link_coordinates(state, some, job)
-  made <- forecast(forecast_jobs(state$effect[groups], search_thetas[state$theta[groups]],
-                                 state_coordinates(state, groups), candidates))
-  # The links come back job by job.
-  found <- best_delays(made, length(some), state$lags)
-  found[order(order(job)), ]
-}
-
-#' Tests of parties, each effect with all others of its parties
-#' @noRd
-test_members <- function(state, members, forecast) {
-  groups <- state$group[members]
-  made <- forecast(forecast_jobs(
-    state$effect[groups], search_thetas[state$theta[groups]],
-    state_coordinates(state, groups, state$from[members]),
-    link_coordinates(state, members, seq_along(members))
-  ))
-  best_delays(made, length(members), state$lags)
-}
-
-#' Each cause at all lags, the lags of a link side by side
-#' @noRd
-link_coordinates <- function(state, links, job) {
+  groups <- state$group[links][!duplicated(job)]
+  without <- if (parties) state$from[links] else integer(length(groups))
+  # Each cause at all lags, the lags of a link side by side.
   each <- length(state$lags)
-  list(job = rep(job, each = each), series = rep(state$from[links], each = each),
-       lag = rep(state$lags, length(links)))
+  candidates <- list(job = rep(job, each = each), series = rep(state$from[links], each = each),
+                     lag = rep(state$lags, length(links)))
+  made <- forecast(forecast_jobs(state$effect[groups], search_thetas[state$theta[groups]],
+                                 state_coordinates(state, groups, without), candidates))
+  # The links come back job by job.
+  best_delays(made, length(links), state$lags)[order(order(job)), ]
 }
 
 #' Of each link the delay at which the forecast improves most significantly

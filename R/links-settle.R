@@ -35,7 +35,10 @@ settle_links <- function(links, own, clock, rules, related, value, forecast) {
     test[at, ] <- found$test
     state <- with_parties(state, found$state)
   }
-  made <- state_forecasts(state, value, forecast)
+  made <- forecast(value, forecast_jobs(
+    state$effect, search_thetas[state$theta], state_coordinates(state, seq_along(state$effect)),
+    no_candidates
+  ), TRUE)
   test <- with_linear_tests(test, state, value, made$error, rules)
   test <- cbind(test, together_tests(state, clock, value, made$missed, rules$threads))
   direct <- which(looks_direct(test$p_value, test$t, test$linear, rules$alpha) & is.na(noisy))
@@ -70,11 +73,3 @@ local_t <- 3.5
 #' @param p p or q values.
 #' @noRd
 looks_direct <- function(p, t, linear, alpha) p <= alpha & (linear | t >= local_t)
-
-#' Forecasts of all effects from their own past and their parties, with what they miss
-#' @noRd
-state_forecasts <- function(state, value, forecast) {
-  forecast(value, forecast_jobs(state$effect, search_thetas[state$theta],
-                                state_coordinates(state, seq_along(state$effect)),
-                                no_candidates), TRUE)
-}

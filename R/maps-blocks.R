@@ -207,7 +207,9 @@ map_plan <- function(job) {
   # The processor has sums for each thread.
   on_cpu <- is.null(job$gpus)
   each <- \(views) 4 * steps * views + on_cpu * 48 * rule$threads
-  memory <- rule$max_memory - on_cpu * table_bytes(rule, steps, job$E)
+  # Threads keep the neighbours of a library, of 32 MB each at most.
+  tables <- rule$threads * min(2^25, 8 * steps * sum(unique(job$E[known]) + 2))
+  memory <- rule$max_memory - on_cpu * tables
   memory <- max(memory, rule$max_memory / 4)
   fits <- each(views) * n <= 0.9 * memory
   most <- if (fits) max(1, n) else max(1, floor(memory / 3 / each(views)))
@@ -249,13 +251,6 @@ map_plan <- function(job) {
   list(groups = groups, block = block, stretch = stretch)
 }
 
-#' Bytes of the neighbours of a library that threads keep, 32 MB each at most
-#' @noRd
-table_bytes <- function(rule, steps, E) {
-  E <- unique(E[!is.na(E)])
-  rule$threads * min(2^25, 8 * steps * sum(E + 2))
-}
-
 #' Seconds that a library takes on one thread, about
 #' @noRd
 library_seconds <- function(steps, E, targets, views) {
@@ -284,15 +279,7 @@ find_dimensions <- function(task, columns) {
   rule$Tp <- 1
   rule$precision <- "float"
   E <- first_maximum(map_dimensions(task$source, columns, rule, task$split, task$place))
-  drop_dimensions(E, columns, rule)
-}
-
-#' The dimensions of the targets of a task: those given, or found
-#' @noRd
-task_dimensions <- function(task) {
-  E <- task$E %||% find_dimensions(task, task$targets)
-  say_dimensions(E, task)
-  rlang::set_names(E, task$source$names[task$targets])
+  replace(E, without_rho(rule, columns), NA)
 }
 
 say_dimensions <- function(E, task) {
@@ -310,4 +297,3 @@ say_dimensions <- function(E, task) {
      allow: {cli::qty(n)}{?its column is/their columns are} NA."
   })
 }
-

@@ -208,9 +208,7 @@ causal_map <- function(x, E = NULL, E_max = 20, tau = -1, Tp = 0, libraries = NU
                        precision = c("float", "half"), dataset = NULL, no_time = FALSE, file = NULL,
                        device = c("cpu", "gpu", "auto"), gpus = NULL, threads = NULL,
                        max_memory = 4e9) {
-  started <- proc.time()[["elapsed"]]
-  call <- match.call()
-  check_given(x = "a numeric matrix of time steps and series")
+  begun <- check_given(x = "a numeric matrix of time steps and series")
   check_no_dots()
   sides <- check_map_sides(x, dataset, no_time, libraries, targets, E, E_max)
   n_surrogates <- check_count(n_surrogates, min = 0, max = 1e5)
@@ -237,8 +235,8 @@ causal_map <- function(x, E = NULL, E_max = 20, tau = -1, Tp = 0, libraries = NU
   check_gap(x, rule$tau, rule$Tp)
   task <- c(sides, list(
     kind = "causal_map", rule = rule, split = validation == "split",
-    top = if (!is.null(top)) check_count(top), threads = threads, call = call,
-    started = started
+    top = if (!is.null(top)) check_count(top), threads = threads,
+    call = begun$call, began = begun$began
   ))
   task <- with_reasons(task)
   device <- check_choice(device)

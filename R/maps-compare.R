@@ -285,18 +285,15 @@ comparison_tests <- function(series) {
   out <- do.call(rbind, lapply(parts, \(part) {
     data.frame(group = part$group[[1L]], role = part$role[[1L]], series = nrow(part),
                rho_a = mean(part$rho_a), rho_b = mean(part$rho_b),
-               difference = mean(part$difference), p_value = signed_rank_p(part$difference))
+               difference = mean(part$difference), p_value =
+                 # Ties make the p value an approximation, of which there is nothing to say.
+                 if (all(part$difference == 0)) 1 else
+                   suppressWarnings(stats::wilcox.test(part$difference)$p.value))
   }))
   if (is.null(out)) return(NULL)
   row.names(out) <- NULL
   out$p_adjusted <- stats::p.adjust(out$p_value, "holm")
   out
-}
-
-signed_rank_p <- function(difference) {
-  if (all(difference == 0)) return(1)
-  # Ties and zeros make the p value an approximation, of which there is nothing to say.
-  suppressWarnings(stats::wilcox.test(difference)$p.value)
 }
 
 #' @rdname compare_maps
@@ -309,9 +306,9 @@ print.summary.causal_map_comparison <- function(x, ...) {
     cat("No pair has a rho in both.\n")
     return(invisible(x))
   }
-  cat(sprintf("Mean rho %s in a (%s), %s in b (%s), correlation of the two %s, %s\n",
-              three(overall[["rho_a"]]), x$labels[[1L]], three(overall[["rho_b"]]),
-              x$labels[[2L]], two(overall[["correlation"]]), counted(overall[["pairs"]], "pair")))
+  cat(sprintf("Mean rho %.3f in a (%s), %.3f in b (%s), correlation of the two %s, %s\n",
+              overall[["rho_a"]], x$labels[[1L]], overall[["rho_b"]], x$labels[[2L]],
+              two(overall[["correlation"]]), counted(overall[["pairs"]], "pair")))
   print_part("Largest gains", x$gains)
   print_part("Largest losses", x$losses)
   if (nrow(x$groups) > 1L) {
@@ -336,8 +333,6 @@ print_part <- function(title, frame) {
   print_table(frame)
 }
 
-three <- function(x) formatC(x, digits = 3L, format = "f")
-
 # ---- Two tables of direct links -------------------------------------------------------
 
 #' What became of each link between two tables of direct links
@@ -356,19 +351,16 @@ compare_direct_links <- function(a, b, labels) {
                           c(direct_link_kinds, "not tested"))
   out <- list(cause = of("cause"), effect = of("effect"), link_a = kind(a, in_a),
               link_b = kind(b, in_b), gain_a = a$gain[in_a], gain_b = b$gain[in_b])
-  out$change <- factor(link_changes(out$link_a, out$link_b),
+  direct_a <- out$link_a == "direct"
+  direct_b <- out$link_b == "direct"
+  change <- ifelse(direct_a, ifelse(direct_b, "kept", "vanished"),
+                   ifelse(direct_b, "appeared", "never direct"))
+  refused <- out$link_a == "refused" | out$link_b == "refused"
+  out$change <- factor(ifelse(direct_a != direct_b & refused, "cannot be told", change),
                        c("appeared", "vanished", "kept", "cannot be told", "never direct"))
   order <- order(out$change, -pmax(out$gain_a, out$gain_b, na.rm = TRUE))
   new_table(lapply(out, `[`, order), "direct_links_comparison",
             list(series = series, labels = labels))
-}
-
-link_changes <- function(a, b) {
-  direct_a <- a == "direct"
-  direct_b <- b == "direct"
-  change <- ifelse(direct_a & direct_b, "kept", ifelse(direct_b, "appeared",
-                   ifelse(direct_a, "vanished", "never direct")))
-  ifelse(direct_a != direct_b & (a == "refused" | b == "refused"), "cannot be told", change)
 }
 
 #' @rdname compare_maps

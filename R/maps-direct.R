@@ -31,13 +31,6 @@ direct_map_links <- function(direct, limits) {
   utils::head(found, limits$most)
 }
 
-#' The line of a summary that counts the kinds of links, or NULL
-#' @noRd
-direct_line <- function(direct) {
-  if (is.null(direct)) return(NULL)
-  sprintf("Of %s looked at: %s", counted(nrow(direct), "link"), kinds_text(direct))
-}
-
 # The rho from which on the kinds of links are counted.
 kinds_rho <- c(0.1, 0.3, 0.5, 0.7, 0.9)
 
@@ -59,14 +52,6 @@ kinds_by_rho <- function(map, direct) {
     vapply(named, \(by) mean(direct$link[by] == kind), 0, USE.NAMES = FALSE)
   })
   rlang::exec(plain_frame, named = names(named), links = unname(links), !!!shares)[links > 0L, ]
-}
-
-#' A table of links with the kind of each, and through whom
-#' @noRd
-with_kinds <- function(links, direct) {
-  if (is.null(direct)) return(links)
-  at <- match(link_key(links), link_key(direct))
-  cbind(links, link = direct$link[at], through = direct$through[at])
 }
 
 link_key <- function(links) paste(links$cause, links$effect, sep = "\r")

@@ -55,52 +55,47 @@ has_room <- function(file, bytes) {
 
 # ---- Making one ----------------------------------------------------------------------
 
-#' @param sharded Whether workers are to keep the map in files of their own.
-#' @noRd
 create_map_file <- function(file, task, sharded) {
-  names <- task$source$names
   n <- length(task$libraries)
-  # A disk that is full while the library makes a file can end R.
-  if (!has_room(file, map_head_bytes(task))) abort_write(file, full_disk)
-  name_when_whole(file, new = TRUE, \(path) {
-    h5 <- new_sealed_h5(path, tile_number(n, length(task$targets)))
-    closed <- FALSE
-    on.exit(if (!closed) close_h5(h5))
+  m <- length(task$targets)
+  # A disk that is full while the library makes a file can end R. More bytes than a file takes
+  # before there are numbers in it:
+  sums <- n * ceiling(m / map_file_tile[[2L]]) * length(map_kind(task$kind)$layers(task$rule))
+  head <- 2^17 + 8 * sums + (n + m) * (32 + max(nchar(task$source$names, "bytes")))
+  if (!has_room(file, head)) abort_write(file, full_disk)
+  create_sealed_h5(file, tile_number(n, m), \(h5, path) {
     write_attributes(h5, task)
-    write_values(h5, "libraries", names[task$libraries])
-    write_values(h5, "targets", names[task$targets])
-    write_values(h5, "library_columns", as.integer(task$libraries))
-    write_values(h5, "target_columns", as.integer(task$targets))
-    write_values(h5, "library_reasons", task$rule$reasons[task$libraries])
-    write_values(h5, "target_reasons", task$rule$reasons[task$targets])
-    changing <- c("elapsed", "elapsed_check", "done")
-    write_values(h5, "elapsed", c(0, 0), hdf5r::h5types$H5T_IEEE_F32LE)
-    write_values(h5, "elapsed_check", number_sums(c(0, 0)))
-    write_values(h5, "done", integer(n), hdf5r::h5types$H5T_STD_U8LE)
-    write_values(h5, "E", as.integer(task$E %||% integer(length(task$targets))))
-    if (is.null(task$E)) {
-      write_values(h5, "E_check", double(length(task$targets)))
-      changing <- c(changing, "E", "E_check")
-    }
+    changing <- write_head(h5, task)
     h5$flush()
     places <- lapply(changing, set_place, h5 = h5, path = path)
     if (!sharded) {
       layers <- create_layers(h5, task, n, path)
       places <- c(places, layers, list(set_place(h5, "check", path)))
     }
-    closed <- TRUE
-    close_h5(h5)
-    seal_h5(path, do.call(rbind, places))
+    places
   })
 }
 
-#' More bytes than a file takes before there are numbers in it
+#' All that a file holds beside the layers
+#' @return Names of the data sets that change later.
 #' @noRd
-map_head_bytes <- function(task) {
-  n <- length(task$libraries)
-  targets <- length(task$targets)
-  sums <- n * ceiling(targets / map_file_tile[[2L]]) * length(map_kind(task$kind)$layers(task$rule))
-  2^17 + 8 * sums + (n + targets) * (32 + max(nchar(task$source$names, "bytes")))
+write_head <- function(h5, task) {
+  sides <- task[c("libraries", "targets")]
+  columns <- rlang::set_names(lapply(sides, as.integer), c("library_columns", "target_columns"))
+  reasons <- rlang::set_names(lapply(sides, \(side) task$rule$reasons[side]),
+                              c("library_reasons", "target_reasons"))
+  sets <- c(
+    lapply(sides, \(side) task$source$names[side]), columns, reasons,
+    list(elapsed = c(0, 0), elapsed_check = number_sums(c(0, 0)),
+         done = integer(length(sides$libraries)),
+         E = as.integer(task$E %||% integer(length(sides$targets)))),
+    if (is.null(task$E)) list(E_check = double(length(sides$targets)))
+  )
+  types <- list(elapsed = hdf5r::h5types$H5T_IEEE_F32LE, done = hdf5r::h5types$H5T_STD_U8LE)
+  for (set in names(sets)) {
+    write_values(h5, set, sets[[set]], types[[set]] %||% text_type(sets[[set]]))
+  }
+  c("elapsed", "elapsed_check", "done", if (is.null(task$E)) c("E", "E_check"))
 }
 
 #' Data sets of all layers, with space for all numbers but none of them written
@@ -188,8 +183,8 @@ read_map_head <- function(file) {
   head$about <- about
   head$layered <- h5$exists("rho")
   head$parameters <- rlang::set_names(about[about$synfire_parameters], about$synfire_parameters)
-  head$elapsed <- read_elapsed(h5)
-  if (!isTRUE(head$parameters$E_given)) head[c("E", "E_doubtful")] <- read_dimensions(h5)
+  head$elapsed <- read_summed(h5, "elapsed", NA)$values
+  if (!isTRUE(head$parameters$E_given)) head[c("E", "E_doubtful")] <- read_summed(h5, "E", 0L)
   head
 }
 
@@ -201,23 +196,20 @@ head_reasons <- function(head) {
   reasons[order(c(head$library_columns, head$target_columns)[own][numbers[own] > 0L])]
 }
 
-#' Dimensions that were found: `E`, 0 where they are not known, and where that is so since
-#' they cannot be believed, `doubtful`
+#' Numbers that change while a map is made, with a sum of each in another data set: `values`,
+#' `missing` in place of wrong ones, and which of these cannot be believed, `doubtful`
 #' @noRd
-read_dimensions <- function(h5) {
-  E <- read_values(h5, "E")
-  sums <- read_values(h5, "E_check")
-  right <- sums == number_sums(E)
+read_summed <- function(h5, set, missing) {
+  values <- read_values(h5, set)
+  sums <- read_values(h5, paste0(set, "_check"))
+  right <- sums == number_sums(values)
   # One without a sum was being written when its process was killed.
-  list(E = replace(E, !right, 0L), doubtful = which(!right & sums != 0))
+  list(values = replace(values, !right, missing), doubtful = which(!right & sums != 0))
 }
 
-#' Seconds that a map has taken, NA where they cannot be believed
-#' @noRd
-read_elapsed <- function(h5) {
-  seconds <- read_values(h5, "elapsed")
-  right <- read_values(h5, "elapsed_check") == number_sums(seconds)
-  replace(seconds, !right, NA)
+write_summed <- function(h5, set, values, places = seq_along(values)) {
+  write_at(h5, set, places, values[places])
+  write_at(h5, paste0(set, "_check"), places, number_sums(values)[places])
 }
 
 # ---- Filling one ---------------------------------------------------------------------
@@ -230,14 +222,13 @@ read_elapsed <- function(h5) {
 #' @return Dimensions of all targets.
 #' @noRd
 fill_dimensions <- function(with_file, task, clock, find) {
-  E <- task$E %||% with_file(\(h5) read_dimensions(h5)$E)
+  E <- task$E %||% with_file(\(h5) read_summed(h5, "E", 0L)$values)
   todo <- which(!is.na(E) & E == 0L)
   if (length(todo) > 0L) {
     find(todo, function(places, found) {
       E[places] <<- found
       with_file(\(h5) {
-        write_at(h5, "E", places, found)
-        write_at(h5, "E_check", places, number_sums(E)[places])
+        write_summed(h5, "E", E, places)
         h5$flush()
       })
       clock("dimensions")
@@ -278,11 +269,9 @@ new_clock <- function(with_file) {
     now <- proc.time()[["elapsed"]]
     place <- match(phase, c("dimensions", "map"))
     with_file(\(h5) {
-      seconds <- read_elapsed(h5)
-      seconds[is.na(seconds)] <- 0
+      seconds <- read_summed(h5, "elapsed", 0)$values
       seconds[[place]] <- seconds[[place]] + now - last
-      write_at(h5, "elapsed", 1:2, seconds)
-      write_at(h5, "elapsed_check", 1:2, number_sums(seconds))
+      write_summed(h5, "elapsed", seconds)
     })
     last <<- now
   }
@@ -313,14 +302,12 @@ stored_rows <- function(h5, layer, layers, rows, places, groups, targets) {
 #' Which rows of a file or shard have the numbers that were written
 #' @noRd
 right_rows <- function(path, layers, rows, places, targets) {
-  h5 <- open_sealed_h5(path, "r")
-  on.exit(close_h5(h5))
   groups <- seq_len(ceiling(targets / map_file_tile[[2L]]))
-  right <- lapply(block_rows(c(length(rows), targets)), \(block) {
+  right <- with_sealed_h5(path, \(h5) lapply(block_rows(c(length(rows), targets)), \(block) {
     Reduce(`&`, lapply(layers, \(layer) {
       stored_rows(h5, layer, layers, rows[block], places[block], groups, targets)$right
     }))
-  })
+  }))
   as.logical(unlist(right))
 }
 
@@ -329,18 +316,16 @@ right_rows <- function(path, layers, rows, places, targets) {
 read_part <- function(path, layer, layers, rows, places, columns, targets) {
   refuse_file_if(!file.exists(path), path,
                  "it was there when the map was opened, and is not any more")
-  h5 <- open_sealed_h5(path, "r")
-  on.exit(close_h5(h5))
   group <- (columns - 1) %/% map_file_tile[[2L]] + 1
   values <- matrix(NA_real_, length(rows), length(columns))
-  for (g in unique(group)) {
+  with_sealed_h5(path, \(h5) for (g in unique(group)) {
     for (block in block_rows(c(length(rows), map_file_tile[[2L]]))) {
       there <- stored_rows(h5, layer, layers, rows[block], places[block], g, targets)
       if (!all(there$right)) abort_numbers(path, paste("numbers of", layer))
       wanted <- columns[group == g] - there$first + 1
-      values[block, group == g] <- there$values[, wanted, drop = FALSE]
+      values[block, group == g] <<- there$values[, wanted, drop = FALSE]
     }
-  }
+  })
   values[is.nan(values)] <- NA
   values
 }

@@ -67,7 +67,9 @@ task_differences <- function(there, task) {
 #' @noRd
 fill_map_file <- function(file, task) {
   whole <- FALSE
-  on.exit(if (!whole) say_map_stays(file))
+  on.exit(if (!whole && file.exists(file)) {
+    info("file", "What is done stays in {.file {file}}: the same call goes on from there.")
+  })
   head <- read_map_head(file)
   shards <- list_shards(file, task$id, head)
   forget_damaged(file, head)
@@ -83,14 +85,12 @@ fill_map_file <- function(file, task) {
 #' Dimensions that cannot be believed are found again
 #' @noRd
 forget_damaged <- function(file, head) {
-  if (length(head$E_doubtful) == 0L) return(invisible())
-  warn_damaged(file, sprintf("The dimensions of %s", counted(length(head$E_doubtful), "target")),
-               "found")
-  h5 <- open_sealed_h5(file, "r+")
-  on.exit(close_h5(h5))
-  for (set in c("E", "E_check")) {
-    write_at(h5, set, head$E_doubtful, rep(0L, length(head$E_doubtful)))
-  }
+  n <- length(head$E_doubtful)
+  if (n == 0L) return(invisible())
+  warn_damaged(file, sprintf("The dimensions of %s", counted(n, "target")), "found")
+  with_sealed_h5(file, mode = "r+", \(h5) for (set in c("E", "E_check")) {
+    write_at(h5, set, head$E_doubtful, integer(n))
+  })
 }
 
 #' Look at all numbers that are there, and take damaged ones as not there
@@ -112,9 +112,7 @@ check_done <- function(file, task, shards) {
     "The numbers of the library", some(dQuote(names, FALSE))), "computed")
   own <- damaged[shards$part[damaged] == 0L]
   if (length(own) > 0L) {
-    h5 <- open_sealed_h5(file, "r+")
-    on.exit(close_h5(h5))
-    write_at(h5, "done", own, rep(0L, length(own)))
+    with_sealed_h5(file, mode = "r+", \(h5) write_at(h5, "done", own, integer(length(own))))
   }
   shards$part[damaged] <- NA
   shards$missing <- which(is.na(shards$part))
@@ -129,38 +127,26 @@ warn_damaged <- function(file, what, done) {
 #' Into the file itself, which is in nobody else's hands meanwhile
 #' @noRd
 fill_here <- function(file, task, shards) {
-  h5 <- open_sealed_h5(file, "r+")
-  closed <- FALSE
-  on.exit(if (!closed) try(close_h5(h5), silent = TRUE))
-  with_file <- \(f) f(h5)
-  clock <- new_clock(with_file)
-  task$place$tables <- open_tables(task)
-  on.exit(close_tables(task), add = TRUE)
-  task$E <- fill_dimensions(with_file, task, clock, find = \(todo, keep) {
-    for (block in pieces(length(todo), dimension_block)) {
-      places <- todo[block]
-      keep(places, find_dimensions(task, task$targets[places]))
+  with_sealed_h5(file, mode = "r+", \(h5) {
+    clock <- new_clock(\(f) f(h5))
+    task$place$tables <- open_tables(task)
+    on.exit(close_tables(task))
+    task$E <- fill_dimensions(\(f) f(h5), task, clock, find = \(todo, keep) {
+      for (block in pieces(length(todo), dimension_block)) {
+        places <- todo[block]
+        keep(places, find_dimensions(task, task$targets[places]))
+      }
+    })
+    keep <- function(columns, values) {
+      rows <- match(columns, task$libraries)
+      write_rows(h5, rows, values, rows, length(task$targets))
+      h5$flush()
+      write_at(h5, "done", rows, rep(1L, length(rows)))
+      h5$flush()
+      clock("map")
     }
+    map_kind(task$kind)$map(task, task$libraries[shards$missing], keep)
   })
-  fill_layers(h5, task, shards$missing, clock)
-  # What is still in hand may not go into the file: that is an error like any other.
-  closed <- TRUE
-  close_h5(h5)
-}
-
-#' Map libraries into the data sets of the file itself
-#' @param todo Places among the libraries.
-#' @noRd
-fill_layers <- function(h5, task, todo, clock) {
-  keep <- function(columns, values) {
-    rows <- match(columns, task$libraries)
-    write_rows(h5, rows, values, rows, length(task$targets))
-    h5$flush()
-    write_at(h5, "done", rows, rep(1L, length(rows)))
-    h5$flush()
-    clock("map")
-  }
-  map_kind(task$kind)$map(task, task$libraries[todo], keep)
 }
 
 say_what_is_mapped <- function(file, missing, n) {
@@ -171,11 +157,6 @@ say_what_is_mapped <- function(file, missing, n) {
     "{commas(n - missing)} of {commas(n)} libraries are mapped in {.file {file}}; mapping the
      other {commas(missing)}."
   })
-}
-
-say_map_stays <- function(file) {
-  if (!file.exists(file)) return(invisible())
-  info("file", "What is done stays in {.file {file}}: the same call goes on from there.")
 }
 
 check_map_path <- function(file) {

@@ -9,15 +9,17 @@ map_in_memory <- function(task) {
   budget <- task$rule$max_memory
   task$place$tables <- open_tables(task)
   on.exit(close_tables(task))
-  task$E <- task_dimensions(task)
+  E <- task$E %||% find_dimensions(task, task$targets)
+  say_dimensions(E, task)
+  task$E <- rlang::set_names(E, task$source$names[task$targets])
   mapped <- proc.time()[["elapsed"]]
   # What is left for the work; a little there is always.
   task$rule$max_memory <- max(budget - needed, budget / 4)
   links <- if (sparse) keep_links(task, budget)
   found <- map_kind(task$kind)$map(task, task$libraries, links$keep)
   ended <- proc.time()[["elapsed"]]
-  elapsed <- c(dimensions = mapped - task$started, map = ended - mapped,
-               total = ended - task$started,
+  elapsed <- c(dimensions = mapped - task$began, map = ended - mapped,
+               total = ended - task$began,
                if (task$place$device == "gpu") unlist(found[c("neighbours", "correlations")]))
   about <- list(E = task$E, parameters = parameters, call = task$call, elapsed = elapsed,
                 device = task$place$device, reasons = named_reasons(task))

@@ -12,7 +12,10 @@ map_kind <- function(kind) {
   switch(
     kind,
     causal_map = list(
-      called = "causal map", layers = rule_layers, parameters = causal_parameters,
+      called = "causal map", layers = rule_layers,
+      parameters = c("steps", "E_given", "E_max", "tau", "Tp", "validation", "exclusion_radius",
+                     "lib_sizes", "n_surrogates", "surrogate", "period", "screen", "top",
+                     "precision", "key", "threads"),
       # Computed in single precision.
       type = \(layer) if (layer == "lag") "H5T_STD_I32LE" else "H5T_IEEE_F32LE",
       map = \(task, libraries, keep) {
@@ -21,40 +24,25 @@ map_kind <- function(kind) {
     ),
     smap_map = list(
       called = "map of S-maps", layers = \(rule) smap_map_layers,
-      parameters = smap_map_parameters, type = \(layer) "H5T_IEEE_F64LE",
-      map = map_smap_libraries
+      parameters = c("steps", "E_given", "E_max", "tau", "Tp", "theta", "ridge",
+                     "exclusion_radius", "key", "threads"),
+      type = \(layer) "H5T_IEEE_F64LE", map = map_smap_libraries
     )
   )
 }
 
-#' What a map was made with, for its attribute `parameters`
+#' The parameters that a map shows, by the names of arguments
 #' @noRd
-task_parameters <- function(task) map_kind(task$kind)$parameters(task)
-
-#' What a causal map was made with, for its attribute `parameters`
-#' @noRd
-causal_parameters <- function(task) {
-  rule <- task$rule
-  list(
-    steps = task$source$steps, E_given = !is.null(task$E), E_max = rule$E_max,
-    tau = rule$tau, Tp = rule$Tp, validation = if (task$split) "split" else "loo",
-    exclusion_radius = rule$exclusion, lib_sizes = rule$lib_sizes,
-    n_surrogates = rule$n_surrogates, surrogate = rule$surrogate, period = rule$period,
-    screen = rule$screen, top = task$top, precision = rule$precision, key = rule$key,
-    threads = rule$threads
-  )
+task_parameters <- function(task) {
+  known <- c(task$rule, list(
+    steps = task$source$steps, E_given = !is.null(task$E), top = task$top,
+    validation = if (task$split) "split" else "loo", exclusion_radius = task$rule$exclusion
+  ))
+  names <- map_kind(task$kind)$parameters
+  rlang::set_names(known[names], names)
 }
 
 smap_map_layers <- c("rho", "strength")
-
-smap_map_parameters <- function(task) {
-  rule <- task$rule
-  list(
-    steps = task$source$steps, E_given = !is.null(task$E), E_max = rule$E_max,
-    tau = rule$tau, Tp = rule$Tp, theta = rule$theta, ridge = rule$ridge,
-    exclusion_radius = rule$exclusion, key = rule$key, threads = rule$threads
-  )
-}
 
 #' Seconds that a library takes, about
 #' @noRd
@@ -75,28 +63,27 @@ smap_map_seconds <- function(task) {
 map_smap_libraries <- function(task, libraries, keep) {
   bar <- common_bar("Mapping", length(libraries))
   groups <- smap_groups(task)
-  blank <- \(n) matrix(NA_real_, n, length(task$targets))
-  if (is.null(keep)) rho <- strength <- blank(length(libraries))
+  blank <- \(n) lapply(rlang::set_names(smap_map_layers),
+                       \(layer) matrix(NA_real_, n, length(task$targets)))
+  whole <- if (is.null(keep)) blank(length(libraries))
   for (block in pieces(length(libraries), smap_block(task))) {
     columns <- libraries[block]
     x <- read_smap_series(task, columns)
-    values <- lapply(rlang::set_names(smap_map_layers), \(layer) blank(length(columns)))
+    values <- blank(length(columns))
     for (group in groups) {
       targets <- task$targets[group]
       y <- if (identical(targets, columns)) x else read_smap_series(task, targets)
       found <- smap_pairs(x, y, task$E[[group[[1L]]]], task)
       for (layer in smap_map_layers) values[[layer]][, group] <- found[[layer]]
     }
-    for (layer in smap_map_layers) values[[layer]][without_rho(task$rule, columns), ] <- NA_real_
-    bar(length(block))
-    if (is.null(keep)) {
-      rho[block, ] <- values$rho
-      strength[block, ] <- values$strength
-    } else {
-      keep(columns, values)
+    for (layer in smap_map_layers) {
+      values[[layer]][without_rho(task$rule, columns), ] <- NA_real_
+      if (is.null(keep)) whole[[layer]][block, ] <- values[[layer]]
     }
+    bar(length(block))
+    if (!is.null(keep)) keep(columns, values)
   }
-  if (is.null(keep)) list(layers = list(rho = rho, strength = strength))
+  list(layers = whole)
 }
 
 #' Places of targets that are predicted together: of one E, and as many as memory is for

@@ -87,13 +87,18 @@ all_pairs <- function(values, self) {
 
 #' @export
 map_links.causal_links <- function(x, limits, diagonal = FALSE, score = identity) {
+  series <- all_series(x)
   x <- plain_table(x)
   by <- score(x$rho)
   keep <- !is.na(by) & by > (limits$threshold %||% -Inf)
   if (!is.null(limits$alpha)) keep <- keep & at_most(x$p_value, limits$alpha)
   if (!diagonal) keep <- keep & x$cause != x$effect
   at <- which(keep)
-  if (limits$most < Inf) at <- strongest(at, by, limits$most)
+  if (limits$most < Inf) {
+    # Of equal links those that come first in a map come first here.
+    at <- at[order(match(x$effect[at], series), match(x$cause[at], series))]
+    at <- strongest(at, by, limits$most)
+  }
   x <- x[at, , drop = FALSE]
   row.names(x) <- NULL
   x

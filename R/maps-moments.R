@@ -19,16 +19,7 @@ at_most <- function(p, alpha) !is.na(p) & p <= alpha
 
 #' At most `most` of `at`: all in their order, or those with the highest scores, sorted
 #' @noRd
-strongest <- function(at, by, most) {
-  if (most == Inf) return(at)
-  if (length(at) > most) {
-    # Sorting a million to take ten is slow; a partial sort finds where to cut.
-    limit <- -sort(-by[at], partial = most)[[most]]
-    at <- at[by[at] >= limit]
-  }
-  at <- at[order(-by[at], method = "radix")]
-  at[seq_len(min(most, length(at)))]
-}
+strongest <- function(at, by, most) if (most == Inf) at else at[top_rows(by[at], most)]
 
 histogram_cells <- 4000L  # of rho from -1 to 1
 
@@ -57,9 +48,10 @@ map_moments <- function(x) {
   })
   bind <- \(part) unlist(lapply(parts, `[[`, part), use.names = FALSE)
   known <- sum(target_known)
+  ends <- bind("range")
   list(known = known, missing = sum(bind("pairs")) - known,
        mean = if (known > 0) sum(target_sum) / known else NA_real_,
-       range = range_known(bind("range")),
+       range = if (known > 0) range(ends, na.rm = TRUE) else c(NA_real_, NA_real_),
        library_mean = quotient(bind("sum"), bind("known")),
        target_mean = unname(quotient(target_sum, target_known)), self = bind("self"),
        counts = counts)
@@ -93,11 +85,6 @@ quotient <- function(sum, known) {
   out <- sum / known
   out[is.nan(out)] <- NA_real_
   out
-}
-
-range_known <- function(x) {
-  x <- x[!is.na(x)]
-  if (length(x)) range(x) else c(NA_real_, NA_real_)
 }
 
 histogram_quantile <- function(moments, p) {

@@ -60,18 +60,14 @@ plot_links <- function(x, most, threshold, groups, layout, direct) {
   what <- if (is.null(direct)) "link" else "direct or mediated link"
   network_picture(links, all_series(x), groups, layout, weighted_edges("Skill\n(rho)"),
                   \(left_out) {
-    said <- links_caption(nrow(links), most, what, above, left_out)
+    said <- c(
+      "Arrows go from cause to effect.",
+      if (nrow(links) == most) sprintf("The %s strongest %ss.", commas(most), what) else
+        sprintf("All %s with a rho above %s.", counted(nrow(links), what), above),
+      left_out
+    )
     if (is.null(direct)) said <- paste(said, collapse = " ")
     paste(c(said, if (any(links$dashed)) "Mediated ones are dashed.",
             reason_lines(x)), collapse = "\n")
   })
-}
-
-links_caption <- function(drawn, most, what, above, left_out) {
-  c(
-    "Arrows go from cause to effect.",
-    if (drawn == most) sprintf("The %s strongest %ss.", commas(drawn), what) else
-      sprintf("All %s with a rho above %s.", counted(drawn, what), above),
-    left_out
-  )
 }

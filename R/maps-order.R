@@ -60,7 +60,9 @@ order_profiles <- function(profile) {
   sample <- even_steps(n, clustered_series)
   leaf <- profile[sample[cluster_order(profile[sample, ])], ]
   nearest <- unlist(lapply(block_rows(c(n, nrow(leaf))), \(rows) {
-    nearest_row(profile[rows, , drop = FALSE], leaf)
+    # The squared length of the profile itself is the same for all leaves.
+    score <- 2 * tcrossprod(profile[rows, , drop = FALSE], leaf)
+    max.col(score - rep(rowSums(leaf^2), each = length(rows)), ties.method = "first")
   }))
   list(order = order(nearest, method = "radix"), sampled = length(sample))
 }
@@ -68,14 +70,6 @@ order_profiles <- function(profile) {
 #' Ward's clustering: leaves in the order of its tree
 #' @noRd
 cluster_order <- function(profile) stats::hclust(stats::dist(profile), "ward.D2")$order
-
-#' The row of `leaf` that is nearest to each row of `profile`
-#' @noRd
-nearest_row <- function(profile, leaf) {
-  # The squared length of the profile itself is the same for all leaves.
-  score <- 2 * tcrossprod(profile, leaf) - rep(rowSums(leaf^2), each = nrow(profile))
-  max.col(score, ties.method = "first")
-}
 
 #' Missing values as the mean of their row: neither near to others nor far from them
 #' @noRd

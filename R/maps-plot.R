@@ -176,16 +176,12 @@ skill_fill <- function(rho) {
   below <- any(rho < low)
   ggplot2::scale_fill_gradientn(
     name = "Skill\n(rho)", colours = c("#F6FAFD", syn_scale), limits = c(low, high),
-    breaks = breaks, na.value = syn_empty, oob = squish_low,
+    breaks = breaks, na.value = syn_empty, oob = \(x, range = c(0, 1), ...) pmax(x, range[[1L]]),
     labels = \(at) paste0(at, ifelse(below & at == low, " or less", ""))
   )
 }
 
 syn_empty <- "#DDD8CB"  # what there is no value for; warm, apart from the scale
-
-#' Below the limits as at the lower limit
-#' @noRd
-squish_low <- function(x, range = c(0, 1), ...) pmax(x, range[[1L]])
 
 #' @param empty What the colour of no value is called.
 #' @noRd

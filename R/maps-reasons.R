@@ -84,13 +84,6 @@ pieces_of_rest <- function(rest, x) {
 #' @noRd
 without_rho <- function(rule, columns) rule$reasons[columns] %in% 1:2
 
-#' Dimensions of targets, NA of those that have no rho
-#' @noRd
-drop_dimensions <- function(E, columns, rule) {
-  E[without_rho(rule, columns)] <- NA
-  E
-}
-
 # ---- Words ---------------------------------------------------------------------------
 
 #' The reasons of a task for its map: a word each, named by series; NULL without any
@@ -152,6 +145,8 @@ say_slow <- function(memory) {
 #' @noRd
 with_reasons <- function(task) {
   task$rule$reasons <- task_reasons(task, said = task$kind == "causal_map")
-  if (!is.null(task$E)) task$E <- drop_dimensions(task$E, task$targets, task$rule)
+  if (!is.null(task$E)) {
+    task$E <- replace(task$E, without_rho(task$rule, task$targets), NA)
+  }
   task
 }

@@ -14,16 +14,43 @@ h5_flags <- c(seal_block + 20, 4)
 
 # ---- The seal ------------------------------------------------------------------------
 
-#' A new HDF5 file with room for a seal
+#' Make a sealed file, which has its name once it is whole
 #' @param chunks Of the data set that has most of them.
+#' @param write Function of the open file and its path for now, which returns where the data sets
+#'   lie that will change: a list of what set_place() returns.
 #' @noRd
-new_sealed_h5 <- function(path, chunks = 1) {
-  plan <- hdf5r::H5P_FILE_CREATE$new()
-  plan$set_userblock(seal_block)
-  # With one index block for all chunks of a data set, these lie one after the other.
-  plan$set_istore_k(max(32, ceiling(chunks / 2)))
-  hdf5r::H5File$new(path, mode = "w-", file_create_pl = plan)
+create_sealed_h5 <- function(path, chunks, write, new = TRUE) {
+  name_when_whole(path, new = new, \(path) {
+    plan <- hdf5r::H5P_FILE_CREATE$new()
+    plan$set_userblock(seal_block)
+    # With one index block for all chunks of a data set, these lie one after the other.
+    plan$set_istore_k(max(32, ceiling(chunks / 2)))
+    h5 <- hdf5r::H5File$new(path, mode = "w-", file_create_pl = plan)
+    places <- with_closing(h5, \(h5) write(h5, path))
+    seal_h5(path, do.call(rbind, places))
+  })
 }
+
+#' What `f` makes of an open file, which is closed then
+#'
+#' What is still in hand may not go into the file: that is an error like any other.
+#' @noRd
+with_closing <- function(h5, f) {
+  done <- closed <- FALSE
+  on.exit({
+    if (!done) closed <- !inherits(close_read(h5), "try-error")
+    if (!closed) assign(basename(tempfile("")), h5, unclosed_files)
+  })
+  out <- f(h5)
+  done <- TRUE
+  close_h5(h5)
+  closed <- TRUE
+  out
+}
+
+# Files that could not be closed, on a full disk. R would collect them and close them once more,
+# where HDF5 crashes.
+unclosed_files <- new.env(parent = emptyenv())
 
 #' Seal a file that is closed and whole
 #' @param changing Matrix of two columns, where runs of bytes begin and how long they
@@ -75,11 +102,11 @@ seal_state <- function(path) {
   if (identical(seal, paste("seal", there))) "whole" else "damaged"
 }
 
-#' Open a sealed file, after a look at its seal
+#' What `f` makes of a file whose seal is whole, or that has none
 #' @noRd
-open_sealed_h5 <- function(path, mode, patience = 0) {
+with_sealed_h5 <- function(path, f, mode = "r") {
   if (seal_state(path) == "damaged") abort_seal(path)
-  open_h5(path, mode, patience)
+  with_closing(open_h5(path, mode), f)
 }
 
 abort_seal <- function(path) {

@@ -46,11 +46,7 @@ list_shards <- function(file, id, head) {
 mapped_here <- function(file, head) {
   done <- head$done == 1
   if (!head$layered || all(done)) return(done)
-  sums <- local({
-    h5 <- open_sealed_h5(file, "r")
-    on.exit(close_h5(h5))
-    with_set(h5, "check", \(set) as.vector(set[, 1L]))
-  })
+  sums <- with_sealed_h5(file, \(h5) with_set(h5, "check", \(set) as.vector(set[, 1L])))
   doubtful <- which(!done & sums != 0)
   done[doubtful] <- right_rows(file, head$about$synfire_layers, doubtful, doubtful,
                                length(head$targets))
@@ -60,14 +56,11 @@ mapped_here <- function(file, head) {
 #' The places of a shard's libraries, `NULL` where it is none of the map
 #' @noRd
 shard_rows <- function(path, id) {
-  rows <- if (seal_state(path) == "whole") tryCatch(
-    {
-      h5 <- hdf5r::H5File$new(path, mode = "r")
-      on.exit(close_h5(h5))
+  rows <- if (seal_state(path) == "whole") {
+    tryCatch(with_closing(hdf5r::H5File$new(path, mode = "r"), \(h5) {
       if (identical(read_attribute(h5, "synfire_id"), id)) read_values(h5, "rows")
-    },
-    error = \(e) NULL
-  )
+    }), error = \(e) NULL)
+  }
   if (is.null(rows)) {
     warn_about("file", "{.file {path}} is damaged, or of another map.",
                i = "Its libraries are taken as not mapped.")
@@ -116,10 +109,7 @@ prepare_shards <- function(file, task, shards) {
   if (is.null(source$file)) {
     copy <- file.path(folder, "source.h5")
     if (seal_state(copy) != "whole") {
-      name_when_whole(copy, \(path) {
-        write_source(source, path)
-        seal_h5(path)
-      })
+      create_sealed_h5(copy, 1, new = FALSE, \(h5, path) write_source(source, h5))
     }
     source <- list(file = copy, dataset = "values")
   }
@@ -129,9 +119,7 @@ prepare_shards <- function(file, task, shards) {
   folder
 }
 
-write_source <- function(source, path) {
-  h5 <- new_sealed_h5(path)
-  on.exit(close_h5(h5))
+write_source <- function(source, h5) {
   write_values(h5, "names", source$names)
   dims <- c(source$steps, source$n)
   h5$create_dataset("values", dtype = hdf5r::h5types$H5T_IEEE_F64LE,
@@ -142,6 +130,7 @@ write_source <- function(source, path) {
       set[, columns] <- source$read(columns)
     }
   })
+  list()
 }
 
 #' The task of a worker
@@ -240,11 +229,7 @@ worker_seconds <- function(task, targets) {
 #' @noRd
 fill_apart <- function(file, task, shards) {
   # Not held open: workers that are started meanwhile would inherit its lock.
-  with_file <- function(f) {
-    h5 <- open_h5(file, "r+", patience = 10)
-    on.exit(close_h5(h5))
-    f(h5)
-  }
+  with_file <- \(f) with_closing(open_h5(file, "r+", patience = 10), f)
   clock <- new_clock(with_file)
   folder <- prepare_shards(file, task, shards)
   arguments <- list(folder, task$id)
@@ -280,32 +265,23 @@ hold_task <- function(folder, id, threads) {
   task
 }
 
-#' Map the libraries of a chunk to a shard
-#' @param task What `hold_task()` gives.
+#' A chunk of libraries, as a shard
 #' @noRd
 map_chunk <- function(chunk, task) {
   path <- file.path(task$folder, sprintf("%04d.h5", chunk$number))
-  with_h5_errors(path, name_when_whole(path, new = TRUE, \(path) {
-    changing <- write_shard(path, task, chunk$places)
-    seal_h5(path, changing)
+  libraries <- task$libraries[chunk$places]
+  targets <- length(task$targets)
+  with_h5_errors(path, create_sealed_h5(path, tile_number(length(libraries), targets),
+                                        \(h5, path) {
+    write_attribute(h5, "synfire_id", task$id)
+    write_values(h5, "rows", as.integer(chunk$places))
+    layers <- create_layers(h5, task, length(libraries), path)
+    keep <- function(columns, values) {
+      at <- match(columns, libraries)
+      write_rows(h5, at, values, chunk$places[at], targets)
+    }
+    map_kind(task$kind)$map(task, libraries, keep)
+    layers
   }))
   TRUE
-}
-
-#' @return Where its layers lie.
-#' @noRd
-write_shard <- function(path, task, places) {
-  libraries <- task$libraries[places]
-  targets <- length(task$targets)
-  h5 <- new_sealed_h5(path, tile_number(length(libraries), targets))
-  on.exit(close_h5(h5))
-  write_attribute(h5, "synfire_id", task$id)
-  write_values(h5, "rows", as.integer(places))
-  layers <- create_layers(h5, task, length(libraries), path)
-  keep <- function(columns, values) {
-    at <- match(columns, libraries)
-    write_rows(h5, at, values, places[at], targets)
-  }
-  map_kind(task$kind)$map(task, libraries, keep)
-  do.call(rbind, layers)
 }

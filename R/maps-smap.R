@@ -119,9 +119,7 @@ smap_map <- function(x, E = NULL, E_max = 20, tau = -1, Tp = 1, theta = 2,
                      dataset = NULL, no_time = FALSE, file = NULL,
                      device = c("cpu", "gpu", "auto"), gpus = NULL, threads = NULL,
                      max_memory = 4e9) {
-  started <- proc.time()[["elapsed"]]
-  call <- match.call()
-  check_given(x = "a numeric matrix of time steps and series")
+  begun <- check_given(x = "a numeric matrix of time steps and series")
   check_no_dots()
   sides <- check_map_sides(x, dataset, no_time, libraries, targets, E, E_max)
   check_map_unused(if (E_max != 20) "E_max", sides$E, 0, NULL)
@@ -132,7 +130,7 @@ smap_map <- function(x, E = NULL, E_max = 20, tau = -1, Tp = 1, theta = 2,
   rule$ridge <- check_number(ridge, min = 0)
   check_gap(x, rule$tau, rule$Tp)
   task <- c(sides, list(kind = "smap_map", rule = rule, split = FALSE, threads = threads,
-                        call = call, started = started))
+                        call = begun$call, began = begun$began))
   task <- with_reasons(task)
   seconds <- smap_map_seconds(task) * length(task$libraries)
   task$place <- edm_place(check_choice(device), gpus, seconds)

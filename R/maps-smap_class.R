@@ -4,10 +4,8 @@
 #' @param rho,strength Double matrices, libraries x targets, with dimnames.
 #' @param E,parameters,call,elapsed,device,reasons As in new_causal_map().
 #' @noRd
-new_smap_map <- function(rho, strength, E, parameters, call, elapsed, device, reasons = NULL) {
-  structure(list(rho = rho, strength = strength), class = c("smap_map", "synfire_result"), E = E,
-            parameters = parameters, call = call, elapsed = elapsed, device = device,
-            reasons = reasons)
+new_smap_map <- function(rho, strength, ...) {
+  structure(list(rho = rho, strength = strength), class = c("smap_map", "synfire_result"), ...)
 }
 
 # ---- What a map needs to be read (see map_blocks()) ----------------------------------

@@ -194,15 +194,11 @@ device_text <- function(device, elapsed) {
   seconds <- function(s) paste(format(s, digits = 2, big.mark = ","), "s")
   parts <- elapsed[intersect(c("dimensions", "map"), names(elapsed))]
   parts <- parts[!is.na(parts) & parts > 0]
-  total <- if ("total" %in% names(elapsed)) elapsed[["total"]] else NA
-  words <- c(
-    device,
-    if (!is.na(total)) {
-      paste0(seconds(total), if (length(parts) > 1L) {
-        sprintf(" (%s)", paste(names(parts), vapply(parts, seconds, ""), collapse = ", "))
-      })
-    }
-  )
+  total <- c(elapsed["total"], NA)[[1L]]
+  each <- if (length(parts) > 1L) {
+    sprintf(" (%s)", paste(names(parts), vapply(parts, seconds, ""), collapse = ", "))
+  }
+  words <- c(device, if (!is.na(total)) paste0(seconds(total), each))
   if (length(words)) toString(words)
 }
 
@@ -236,19 +232,14 @@ as.data.frame.causal_map <- function(x, row.names = NULL, optional = FALSE, ...,
   check_whole_map(x)
   check_flag(diagonal)
   limits <- check_links(x, threshold, alpha, max_links)
-  if (is.null(threshold) && is.null(alpha) && max_links == Inf) check_all_pairs(x)
+  all <- is.null(threshold) && is.null(alpha) && max_links == Inf
+  refuse_if(all && prod(dim(x)) > .Machine$integer.max, "x",
+            "a map of at most 2,147,483,647 pairs, or a part of it",
+            sprintf("one of %s", commas(prod(dim(x)))),
+            "Give `threshold` or `max_links`, or take part of it, as x[1:1000, ].")
   out <- map_links(x, limits, diagonal)
   if (!is.null(row.names)) row.names(out) <- row.names
   out
-}
-
-#' Stop where a table of all pairs would have more rows than R's tables can
-#' @noRd
-check_all_pairs <- function(x) {
-  if (prod(dim(x)) <= .Machine$integer.max) return(invisible())
-  abort_arg("x", "a map of at most 2,147,483,647 pairs, or a part of it",
-            sprintf("one of %s", commas(prod(dim(x)))),
-            "Give `threshold` or `max_links`, or take part of it, as x[1:1000, ].")
 }
 
 #' @rdname causal_map_tables

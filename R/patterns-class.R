@@ -13,21 +13,23 @@ item_lags <- function(x, items = .subset2(x, "items")) items %/% n_units(x)
 n_units <- function(x) length(attr(x, "units", exact = TRUE))
 
 pattern_unit_numbers <- function(x) {
-  by_size(x, integer(length(x)), function(items) {
-    unit <- lapply(seq_len(nrow(items)), \(k) item_units(x, items[k, ]))
-    different <- rep(1L, ncol(items))
-    for (k in seq_along(unit)[-1L]) {
-      new <- rep(TRUE, ncol(items))
-      for (earlier in unit[seq_len(k - 1L)]) new <- new & unit[[k]] != earlier
-      different <- different + new
-    }
-    different
+  by_size(x, integer(length(x)), function(rows) {
+    Reduce(`+`, first_parts(lapply(rows, \(items) item_units(x, items))))
   })
 }
 
-pattern_durations <- function(x) {
-  by_size(x, double(length(x)), \(items) lag_seconds(x, item_lags(x, items[nrow(items), ])))
+#' Which members of sets have a part, such as a unit, that no member before them has
+#'
+#' @param part A list with a vector for each place in the sets.
+#' @return A list of logical vectors.
+#' @noRd
+first_parts <- function(part) {
+  lapply(seq_along(part), \(k) {
+    Reduce(`&`, lapply(part[seq_len(k - 1L)], `!=`, part[[k]]), rep(TRUE, length(part[[k]])))
+  })
 }
+
+pattern_durations <- function(x) lag_seconds(x, last_lags(x))
 
 #' Lags in seconds, as exact as the clock of the recording
 #' @noRd
@@ -37,17 +39,19 @@ lag_seconds <- function(x, lags) {
   ticks_to_seconds(lags * round_to_ticks(bin_size, resolution), resolution)
 }
 
+#' Lag of the last spike of each pattern, in bins
+#' @noRd
+last_lags <- function(x) {
+  item_lags(x, .subset2(x, "items")[cumsum(as.double(itemset_sizes(x)))])
+}
+
 #' @rdname itemsets
 #' @export
 subset.patterns <- function(x, condition, units = NULL, match = c("all", "any"), ...) {
   check_no_dots()
-  check_whole_sets(x, "x")
   match <- check_choice(match)
-  keep <- if (!missing(condition)) {
-    eval(substitute(condition), column_environment(x, parent.frame()))
-  }
-  units_of <- \(items) item_units(x, items)
-  keep_sets(x, keep, units_of, attr(x, "units", exact = TRUE), units, match, "units")
+  condition <- if (!missing(condition)) substitute(condition)
+  keep_sets(x, condition, parent.frame(), units, match, "units")
 }
 
 #' @rdname itemsets
@@ -55,11 +59,10 @@ subset.patterns <- function(x, condition, units = NULL, match = c("all", "any"),
 format.patterns <- function(x, ...) {
   check_whole_sets(x, "x")
   units <- attr(x, "units", exact = TRUE)
-  by_size(x, character(length(x)), function(items) {
-    rows <- lapply(seq_len(nrow(items)), \(k) {
-      paste0(units[item_units(x, items[k, ])], "@", item_lags(x, items[k, ]))
-    })
-    do.call(paste, rows)
+  by_size(x, character(length(x)), function(rows) {
+    do.call(paste, lapply(rows, \(items) {
+      paste0(units[item_units(x, items)], "@", item_lags(x, items))
+    }))
   })
 }
 
@@ -144,16 +147,14 @@ shown_columns.patterns <- function(x) {
 #' @rdname tidiers
 #' @exportS3Method generics::tidy
 tidy.patterns <- function(x, ...) {
-  check_no_dots()
-  check_whole_sets(x, "x")
+  begin_method(x)
   tidy_frame(term = format(x), size = x$size, estimate = x$count, duration = x$duration)
 }
 
 #' @rdname tidiers
 #' @exportS3Method generics::glance
 glance.patterns <- function(x, ...) {
-  check_no_dots()
-  check_whole_sets(x, "x")
+  begin_method(x)
   tidy_frame(patterns = length(x), max_size = max(.subset2(x, "runs")$size, 0L),
              bin_size = attr(x, "bin_size", exact = TRUE),
              window = attr(x, "window", exact = TRUE))
@@ -170,18 +171,12 @@ pattern_table <- function(patterns) {
 #' "A@0 B@1 C@3 (3 spikes, 20 times)", the middle of long ones left out
 #' @param times How often each occurs where it is drawn.
 #' @noRd
-pattern_names <- function(patterns, times, most = 8L) {
+pattern_names <- function(patterns, times) {
   spikes <- pattern_table(patterns)
   unit <- short_members(list(spikes$unit))[[1L]]
   spelt <- split(paste0(unit, "@", spikes$lag), spikes$pattern)
-  short <- vapply(spelt, \(s) {
-    n <- length(s)
-    paste(if (n > most) c(s[1:(most - 2L)], "...", s[[n]]) else s, collapse = " ")
-  }, character(1), USE.NAMES = FALSE)
-  names <- sprintf("%s (%d spikes, %s times)", short, lengths(spelt), commas_each(times))
-  twice <- names %in% names[duplicated(names)]
-  names[twice] <- paste0(names[twice], " #", seq_along(names)[twice])
-  names
+  short <- vapply(spelt, cut_middle, "", most = 8L, first = 6L, sep = " ", USE.NAMES = FALSE)
+  told_apart(sprintf("%s (%d spikes, %s times)", short, lengths(spelt), commas_each(times)))
 }
 
 #' What the names of patterns mean

@@ -89,8 +89,8 @@ miner_options <- function(window, min_spikes, max_spikes, min_units, min_count, 
 
 #' Patterns, or the error of the search
 #' @noRd
-finish_patterns <- function(mined, min_count, max_count) {
-  advice <- paste0(raise_to(mined, min_count, max_count),
+finish_patterns <- function(mined, parameters) {
+  advice <- paste0(raise_to(mined, parameters$min_count, parameters$max_count),
                    ", raise `min_spikes`, or lower `max_spikes` or `window_bins`; ",
                    "`suggest_pattern_count()` suggests a `min_count` beyond chance.")
   finish_status(mined, "mining these patterns", advice, limit_of = "spikes")

@@ -15,13 +15,13 @@ expected_patterns <- function(x, recording) {
   stretches <- pmax(1, ceiling(round(lengths_of_trials(recording) / resolution) / bin))
   share <- occupied_bins(recording, bin)[attr(x, "units", exact = TRUE)] / sum(stretches)
   share[is.na(share)] <- 0
-  by_size(x, double(length(x)), function(items) {
-    windows <- double(ncol(items))
-    lag <- item_lags(x, items[nrow(items), ])
+  by_size(x, double(length(x)), function(rows) {
+    lag <- item_lags(x, rows[[length(rows)]])
+    windows <- double(length(lag))
     for (bins in unique(stretches)) {
       windows <- windows + sum(stretches == bins) * pmax(0, bins - lag)
     }
-    for (k in seq_len(nrow(items))) windows <- windows * share[item_units(x, items[k, ])]
+    for (items in rows) windows <- windows * share[item_units(x, items)]
     windows
   })
 }
@@ -57,21 +57,18 @@ best_patterns <- function(x, n, recording) {
 #' The logarithm of the Poisson likelihood of what was found over that of what is expected
 #' from the rates; negative where less was found.
 #' @noRd
-pattern_surprise <- function(x, recording, at_once = 1e6) {
+pattern_surprise <- function(x, recording, at_once = 2^16) {
   duration <- attr(recording, "end", exact = TRUE) - attr(recording, "start", exact = TRUE)
   bins <- max(1, duration / attr(x, "bin_size", exact = TRUE))
   unit <- .subset2(recording, "unit")
   spikes <- tabulate(unit, nlevels(unit))[match(attr(x, "units", exact = TRUE), levels(unit))]
   log_share <- log(pmin(1, pmax(1, spikes, na.rm = TRUE) / bins))
-  parts <- over_sets(x, at_once = at_once, do = \(sets, items) {
-    expected <- bins * exp(Reduce(`+`, lapply(items, \(item) log_share[item_units(x, item)])))
-    found <- .subset2(x, "count")[sets]
-    score <- found * log(found / expected) - found + expected
-    list(sets = sets, score = ifelse(found < expected, -score, score))
+  expected <- by_size(x, double(length(x)), at_once = at_once, do = \(rows) {
+    bins * exp(Reduce(`+`, lapply(rows, \(items) log_share[item_units(x, items)])))
   })
-  surprise <- double(length(x))
-  for (part in parts) surprise[part$sets] <- part$score
-  surprise
+  found <- .subset2(x, "count")
+  score <- found * log(found / expected) - found + expected
+  ifelse(found < expected, -score, score)
 }
 
 #' @export

@@ -81,12 +81,9 @@ job_differences <- function(there, job) {
 #' @noRd
 mine_chunk <- function(chunk, held) {
   job <- held$job
-  shares <- as.double(c(0, job$end)[chunk + 0:1])
-  found <- .Call(r_mine_patterns, job$events,
-                 pattern_options(job$window, job$parameters, job$engine, held$threads,
-                                 held$max_memory),
-                 shares)
-  found <- finish_patterns(found, job$parameters$min_count, job$parameters$max_count)
+  options <- pattern_options(job$window, job$parameters, job$engine, held$threads, held$max_memory)
+  found <- .Call(r_mine_patterns, job$events, options, as.double(c(0, job$end)[chunk + 0:1]))
+  found <- finish_patterns(found, job$parameters)
   found$threads <- held$threads
   write_chunk(found, chunk, held$folder, job$id)
   report_found(found)
@@ -121,18 +118,15 @@ merge_chunks <- function(folder, job, reports, max_memory) {
                   "{.file {chunk_path(folder, k)}} was changed while its folder was in use.",
                   i = "Make the same call again: what is damaged is done again.")
     }
-    from <- from_word <- 0
-    for (s in which(n[k, ] > 0)) {
-      for (begin in steps(n[k, s])) {
-        piece <- begin + seq_len(min(most_copied, n[k, s] - begin))
-        count[first[k, s] + piece] <- found$count[from + piece]
+    from <- cumsum(n[k, ]) - n[k, ]
+    from_word <- cumsum(words[k, ]) - words[k, ]
+    for (s in seq_along(sizes)) {
+      for (piece in pieces(n[k, s], most_copied)) {
+        count[first[k, s] + piece] <- found$count[from[[s]] + piece]
       }
-      for (begin in steps(words[k, s])) {
-        piece <- begin + seq_len(min(most_copied, words[k, s] - begin))
-        items[first_word[k, s] + piece] <- found$items[from_word + piece]
+      for (piece in pieces(words[k, s], most_copied)) {
+        items[first_word[k, s] + piece] <- found$items[from_word[[s]] + piece]
       }
-      from <- from + n[k, s]
-      from_word <- from_word + words[k, s]
     }
   }
   list(items = items, size = sizes %||% integer(), n = colSums(n), count = count,
@@ -143,8 +137,6 @@ merge_chunks <- function(folder, job, reports, max_memory) {
 
 # R makes vectors of the places it copies from and to.
 most_copied <- 2^18
-
-steps <- function(n) seq(0, n - 1, by = most_copied)
 
 #' Stop where the patterns of all chunks do not fit
 #' @noRd

@@ -10,6 +10,9 @@ check_whole_sets <- function(x, arg) {
             "`as.data.frame()` gives a table to change.")
 }
 
+#' @export
+check_sound.itemsets <- function(x, arg) check_whole_sets(x, arg)
+
 #' Which part of sets cannot be right, or NULL
 #' @noRd
 broken_part <- function(x) {
@@ -30,25 +33,18 @@ broken_part <- function(x) {
   }
   if (!is.integer(count) || length(count) != sum(runs$n)) return("`count`")
   if (!is.integer(items) || length(items) != sum(runs$n * runs$size)) return("`items`")
-  # range() would copy them first.
-  broken_meaning(x, if (length(items) > 0L) c(min(items), max(items)) else c(0L, 0L))
-}
-
-#' The same of what the items mean
-#' @noRd
-broken_meaning <- function(x, items) {
-  labels <- attr(x, if (inherits(x, "patterns")) "units" else "labels", exact = TRUE)
-  window <- if (inherits(x, "patterns")) attr(x, "window_bins", exact = TRUE) else 1
+  lags <- inherits(x, "patterns")
+  labels <- attr(x, if (lags) "units" else "labels", exact = TRUE)
+  window <- if (lags) attr(x, "window_bins", exact = TRUE) else 1
+  bin_size <- attr(x, "bin_size", exact = TRUE)
   if (!is.character(labels)) return("list of names")
   if (!(is_number(window) && window >= 1)) return("`window_bins`")
-  if (anyNA(items) || items[[1L]] < 0L ||
-      length(.subset2(x, "items")) > 0L && items[[2L]] >= window * length(labels)) {
+  # range() would copy them first.
+  if (length(items) > 0L && (anyNA(items) || min(items) < 0L ||
+                               max(items) >= window * length(labels))) {
     return("`items`")
   }
-  bin_size <- attr(x, "bin_size", exact = TRUE)
-  if (inherits(x, "patterns") && !(is_number(bin_size) && is.finite(bin_size) && bin_size > 0)) {
-    return("`bin_size`")
-  }
+  if (lags && !(is_number(bin_size) && is.finite(bin_size) && bin_size > 0)) return("`bin_size`")
 }
 
 check_patterns <- function(patterns) {

@@ -141,6 +141,12 @@ itemset_supports <- function(x) {
   itemset_counts(x) / max(1, attr(x, "transactions", exact = TRUE) %||% NA)
 }
 
+#' What the members of sets are called: units of patterns, labels of items
+#' @noRd
+part_labels <- function(x) {
+  as.character(attr(x, "units", exact = TRUE) %||% attr(x, "labels", exact = TRUE))
+}
+
 #' @rdname itemsets
 #' @export
 `$.itemsets` <- function(x, name) {
@@ -227,9 +233,8 @@ set_class <- function(x) setdiff(class(x), c("itemsets", "synfire_result"))
 #' Numbers of the sets that an index means
 #' @noRd
 set_numbers <- function(i, n) {
-  must <- sprintf("numbers from 1 to %s, all negative ones, or TRUE or FALSE for each set",
-                  commas(n))
-  wrong <- \(is) abort_arg("i", must, is)
+  wrong <- \(is) abort_arg("i", sprintf(paste("numbers from 1 to %s, all negative ones, or TRUE or",
+                                              "FALSE for each set"), commas(n)), is)
   if (is.logical(i)) {
     if (length(i) != n || anyNA(i)) wrong(if (anyNA(i)) "NA for some" else describe(i))
     return(which(i))
@@ -266,8 +271,7 @@ tail.itemsets <- function(x, n = 6L, ...) {
 #' @rdname itemsets
 #' @export
 sort.itemsets <- function(x, decreasing = TRUE, by = NULL, ...) {
-  check_no_dots()
-  check_whole_sets(x, "x")
+  begin_method(x)
   decreasing <- check_flag(decreasing)
   columns <- itemset_columns(x)
   by <- by %||% names(columns)[[2L]]
@@ -283,64 +287,54 @@ sort.itemsets <- function(x, decreasing = TRUE, by = NULL, ...) {
 #' @export
 subset.itemsets <- function(x, condition, items = NULL, match = c("all", "any"), ...) {
   check_no_dots()
-  check_whole_sets(x, "x")
   match <- check_choice(match)
-  keep <- if (!missing(condition)) {
-    eval(substitute(condition), column_environment(x, parent.frame()))
-  }
-  labels <- attr(x, "labels", exact = TRUE)
-  keep_sets(x, keep, \(items) items + 1L, labels, items, match, "items")
+  condition <- if (!missing(condition)) substitute(condition)
+  keep_sets(x, condition, parent.frame(), items, match, "items")
 }
 
-#' Columns that are worked out when they are looked at
+#' Sets that meet a condition and hold the members that are asked for
+#'
+#' @param condition An expression, in which columns are known by their names, or `NULL`.
+#' @param parent The environment of the user's call.
+#' @param wanted,match Names of members, or `NULL`, and whether `"all"` or `"any"` must be there.
+#' @param arg What the user calls them.
 #' @noRd
-column_environment <- function(x, parent) {
+keep_sets <- function(x, condition, parent, wanted, match, arg) {
+  check_whole_sets(x, "x")
   columns <- itemset_columns(x)
-  env <- new.env(parent = parent)
-  lapply(names(columns), \(name) {
-    delayedAssign(name, columns[[name]](x), assign.env = env)
-  })
-  env
-}
-
-#' @param keep NULL, or what a condition gave.
-#' @param code Gives, for items, the places among `labels` of what is looked for.
-#' @param wanted NULL, or labels.
-#' @noRd
-keep_sets <- function(x, keep, code, labels, wanted, match, arg) {
-  if (is.null(keep)) {
-    keep <- rep(TRUE, length(x))
-  } else if (!is.logical(keep) || length(keep) != length(x)) {
-    abort_arg("condition", "TRUE or FALSE for each set", describe(keep))
-  }
-  if (!is.null(wanted)) keep <- keep & holding(x, code, labels, wanted, match, arg)
+  known <- new.env(parent = parent)
+  lapply(names(columns), \(name) delayedAssign(name, columns[[name]](x), assign.env = known))
+  keep <- eval(condition, known) %||% rep(TRUE, length(x))
+  refuse_if(!is.logical(keep) || length(keep) != length(x), "condition",
+            "TRUE or FALSE for each set", describe(keep))
+  if (!is.null(wanted)) keep <- keep & holding(x, wanted, match, arg)
   take_sets(x, which(keep))
 }
 
 #' Which sets hold all or any of some labels
 #' @noRd
-holding <- function(x, code, labels, wanted, match, arg) {
+holding <- function(x, wanted, match, arg) {
+  labels <- part_labels(x)
   if (is_plain_numeric(wanted)) wanted <- number_labels(wanted)
   refuse_if(!is.character(wanted) && !is.factor(wanted), arg, "names", describe(wanted))
   wanted <- unique(as.character(wanted))
   unknown <- setdiff(wanted, labels)
   refuse_if(length(unknown), arg, sprintf("among the %s %s", commas(length(labels)), arg),
             sprintf("not, for %s", some(encodeString(unknown, quote = "\""))))
-  codes <- match(wanted, labels)
-  is_one <- seq_along(labels) %in% codes
-  by_size(x, logical(length(x)), function(items) {
-    here <- code(items)
-    some <- \(hits) colSums(matrix(hits, nrow(items))) > 0
-    if (match == "any") return(some(is_one[here]))
-    Reduce(`&`, lapply(codes, \(code) some(here == code)), rep(TRUE, ncol(items)))
+  codes <- match(wanted, labels) - 1L
+  by_size(x, logical(length(x)), function(rows) {
+    some <- \(codes) Reduce(`|`, lapply(rows, \(items) (items %% length(labels)) %in% codes))
+    if (match == "any") return(some(codes))
+    Reduce(`&`, lapply(codes, some), rep(TRUE, length(rows[[1L]])))
   })
 }
 
-#' Items of sets of one size, as a matrix with a set a column, for each size
+#' A value for each set, from the items of sets of one size
 #'
-#' @param do Called with such matrices; gives a value for each column.
+#' @param do Called with a list of vectors, the first, second ... items of some sets of one size;
+#'   gives a value for each set.
 #' @param init What the values are like; as long as `x`.
-#' @param at_once Most sets of a matrix.
+#' @param at_once Most sets of a call.
 #' @noRd
 by_size <- function(x, init, do, at_once = 2^16) {
   runs <- .subset2(x, "runs")
@@ -350,19 +344,13 @@ by_size <- function(x, init, do, at_once = 2^16) {
   for (of_size in split(seq_along(runs$size), runs$size)) {
     size <- runs$size[[of_size[[1L]]]]
     # Sets found by a search are sorted by size: no need to list where they are.
-    if (length(of_size) > 1L) {
-      sets <- sequence(runs$n[of_size], sets_before[of_size] + 1)
-      before <- locate_sets(x, sets)$before
-    }
+    sorted <- length(of_size) == 1L
+    sets <- if (!sorted) sequence(runs$n[of_size], sets_before[of_size] + 1)
+    listed <- if (!sorted) locate_sets(x, sets)$before
     for (k in pieces(sum(runs$n[of_size]), at_once)) {
-      if (length(of_size) == 1L) {
-        here <- sets_before[[of_size]] + k
-        at <- items_before[[of_size]] + (k[[1L]] - 1) * size + seq_len(size * length(k))
-      } else {
-        here <- sets[k]
-        at <- rep(before[k], each = size) + seq_len(size)
-      }
-      init[here] <- do(matrix(items[at], nrow = size))
+      before <- if (sorted) items_before[[of_size]] + (k - 1) * size else listed[k]
+      init[if (sorted) sets_before[[of_size]] + k else sets[k]] <-
+        do(lapply(seq_len(size), \(place) items[before + place]))
     }
   }
   init
@@ -372,10 +360,8 @@ by_size <- function(x, init, do, at_once = 2^16) {
 #' @param incomparables Not used.
 #' @export
 duplicated.itemsets <- function(x, incomparables = FALSE, ...) {
-  check_no_dots()
-  check_whole_sets(x, "x")
-  by_size(x, logical(length(x)), function(items) {
-    rows <- lapply(seq_len(nrow(items)), \(k) items[k, ])
+  begin_method(x)
+  by_size(x, logical(length(x)), function(rows) {
     # Stable: among equal ones the first stays first.
     o <- do.call(order, c(rows, list(method = "radix")))
     n <- length(o)
@@ -390,8 +376,7 @@ duplicated.itemsets <- function(x, incomparables = FALSE, ...) {
 #' @rdname itemsets
 #' @export
 unique.itemsets <- function(x, incomparables = FALSE, ...) {
-  check_no_dots()
-  check_whole_sets(x, "x")
+  begin_method(x)
   take_sets(x, which(!duplicated(x)))
 }
 
@@ -425,9 +410,8 @@ c.itemsets <- function(...) {
 format.itemsets <- function(x, ...) {
   check_whole_sets(x, "x")
   labels <- attr(x, "labels", exact = TRUE)
-  by_size(x, character(length(x)), function(items) {
-    rows <- lapply(seq_len(nrow(items)), \(k) labels[items[k, ] + 1L])
-    paste0("{", do.call(paste, c(rows, sep = ", ")), "}")
+  by_size(x, character(length(x)), function(rows) {
+    paste0("{", do.call(paste, c(lapply(rows, \(items) labels[items + 1L]), sep = ", ")), "}")
   })
 }
 
@@ -479,19 +463,3 @@ as.matrix.itemsets <- function(x, ...) {
             "`as.data.frame()` makes a table of sets.")
 }
 
-#' Go through sets by the million: what `do(sets, items)` gives, in a list
-#'
-#' @param do Called with the numbers of sets of equal size and a list of their items: the
-#'   first of each, the second of each, and so on.
-#' @noRd
-over_sets <- function(x, do, at_once = 1e6) {
-  item <- .subset2(x, "items")
-  parts <- lapply(seq(1, length(x), by = at_once), \(first) {
-    sets <- seq(first, min(length(x), first + at_once - 1))
-    at <- locate_sets(x, sets)
-    lapply(split(seq_along(sets), at$size), \(own) {
-      do(sets[own], lapply(seq_len(at$size[[own[[1L]]]]), \(k) item[at$before[own] + k]))
-    })
-  })
-  unlist(parts, recursive = FALSE, use.names = FALSE)
-}

@@ -20,7 +20,9 @@
 #' @export
 as_arules <- function(x) {
   check_given(x = "`itemsets` or `patterns`")
-  check_sets(x)
+  refuse_if(isS4(x) || !inherits(x, "itemsets"), "x", "`itemsets` or `patterns`", describe(x),
+            "Find some with `frequent_itemsets()` or `mine_patterns()`.")
+  check_whole_sets(x, "x")
   rlang::check_installed("arules", "for its itemsets.")
   n <- as.double(length(.subset2(x, "items")))
   most <- .Machine$integer.max
@@ -38,12 +40,6 @@ as_arules <- function(x) {
   quality <- data.frame(count = .subset2(x, "count"))
   if (!is.null(transactions)) quality <- data.frame(support = x$support, quality)
   methods::new(methods::getClass("itemsets", where = classes), items = sets, quality = quality)
-}
-
-check_sets <- function(x) {
-  refuse_if(isS4(x) || !inherits(x, "itemsets"), "x", "`itemsets` or `patterns`", describe(x),
-            "Find some with `frequent_itemsets()` or `mine_patterns()`.")
-  check_whole_sets(x, "x")
 }
 
 #' Names of all items there may be, in order

@@ -93,23 +93,17 @@ surprising_sets.itemsets <- function(x) NULL
 #' @rdname itemsets
 #' @export
 summary.itemsets <- function(object, ...) {
-  check_no_dots()
-  check_whole_sets(object, "object")
+  begin_method(object)
   runs <- object$runs
   before <- cumsum(runs$n) - runs$n
-  each <- lapply(split(seq_along(runs$size), runs$size), function(of) {
-    v <- object$count[sequence(runs$n[of], before[of] + 1)]
-    list(n = length(v), least = min(v), median = as.double(stats::median(v)), most = max(v))
+  counts <- lapply(split(seq_along(runs$size), runs$size), function(of) {
+    object$count[sequence(runs$n[of], before[of] + 1)]
   })
-  column <- \(name, like) vapply(each, `[[`, like, name, USE.NAMES = FALSE)
-  by_size <- data.frame(size = as.integer(names(each)), n = column("n", 0L),
-                        least = column("least", 0L), median = column("median", 0),
-                        most = column("most", 0L))
-  names(by_size)[[2L]] <- if (inherits(object, "patterns")) "patterns" else "itemsets"
-  search <- c("engine", "device", "threads", "elapsed", "mining_elapsed", "peak_memory")
-  about <- rlang::set_names(attributes(object)[search], search)
-  structure(c(list(title = itemset_title(object), by_size = by_size), about,
-              list(surprising = surprising_sets(object))), class = "summary.itemsets")
+  about <- c("engine", "device", "threads", "elapsed", "mining_elapsed", "peak_memory")
+  structure(c(list(title = itemset_title(object), by_size = counts_by_size(
+    counts, if (inherits(object, "patterns")) "patterns" else "itemsets"
+  )), rlang::set_names(attributes(object)[about], about),
+  list(surprising = surprising_sets(object))), class = "summary.itemsets")
 }
 
 #' @export

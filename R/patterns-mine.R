@@ -214,39 +214,31 @@ mine_patterns <- function(x, bin_size, window_bins, min_spikes = 2, min_count = 
   check_given(x = "a recording", bin_size = "the length of a bin in seconds",
               window_bins = "the length of the windows in bins")
   check_no_dots()
-  x <- as_spike_trains(x)
-  bin <- check_bin_size(bin_size, attr(x, "resolution"))
-  window <- check_window(window_bins, x, bin)
-  parameters <- check_pattern_filters(min_spikes, min_count, max_spikes, max_count, min_units)
-  check_bins_fit(x, bin, window, parameters)
-  parameters$closed_within <- check_choice(closed_within)
-  parameters$shifted_subsets <- check_choice(shifted_subsets)
+  search <- pattern_search(x, bin_size, window_bins, min_spikes, min_count, max_spikes, max_count,
+                           min_units)
+  parameters <- c(search$filters, list(closed_within = check_choice(closed_within),
+                                       shifted_subsets = check_choice(shifted_subsets)))
   engine <- check_choice(engine)
   device <- check_choice(device)
   check_miner_place(device, gpus, engine, folder)
   here <- check_threads(threads)
   max_memory <- check_memory(max_memory)
-
-  events <- pattern_events(x, bin)
+  events <- c(search$trains, list(bin = search$bin))
   place <- NULL
   if (is.null(folder)) {
-    options <- pattern_options(window, parameters, engine, here, max_memory)
-    place <- miner_place(device, gpus, engine, here, \() {
-      finish_patterns(.Call(r_mine_patterns, events, to_estimate(options), NULL),
-                      parameters$min_count, parameters$max_count)
-    })
+    options <- pattern_options(search$window, parameters, engine, here, max_memory)
+    mine <- \(options) finish_patterns(.Call(r_mine_patterns, events, options, NULL), parameters)
+    place <- miner_place(device, gpus, engine, here, \() mine(to_estimate(options)))
     options["gpus"] <- list(place)
-    mined <- .Call(r_mine_patterns, events, options, NULL)
-    mined <- finish_patterns(mined, parameters$min_count, parameters$max_count)
+    mined <- mine(options)
   } else {
-    mined <- mine_in_folder(folder, events, window, parameters, engine, threads, max_memory)
+    mined <- mine_in_folder(folder, events, search$window, parameters, engine, threads, max_memory)
   }
-  if (parameters$shifted_subsets == "drop") {
-    mined <- drop_shifted(mined, nlevels(x$unit), max_memory)
-  }
+  units <- levels(search$x$unit)
+  if (parameters$shifted_subsets == "drop") mined <- drop_shifted(mined, length(units), max_memory)
   new_itemsets(mined$items, mined[c("size", "n")], mined$count,
-               list(units = levels(x$unit), window_bins = as.integer(window),
-                    bin_size = as.double(bin_size), mined = length(mined$count), recording = x,
+               list(units = units, window_bins = as.integer(search$window),
+                    bin_size = search$bin_size, mined = length(mined$count), recording = search$x,
                     parameters = parameters, engine = engine,
                     device = if (is.null(place)) "cpu" else "gpu",
                     threads = mined$threads %||% here,
@@ -273,22 +265,44 @@ drop_shifted <- function(mined, units, max_memory) {
 
 # ---- Checks --------------------------------------------------------------------------
 
-#' @param bin Ticks of a bin.
+#' The search for patterns that a user asks for, checked
+#'
+#' @param warn Whether to warn of bins that are long for the recording.
+#' @return List: the recording `x`, its `trains` as trains_of() gives them, `bin_size` in seconds,
+#'   `bin` in ticks, `window` in bins, and `filters`.
+#' @noRd
+pattern_search <- function(x, bin_size, window_bins, min_spikes, min_count, max_spikes, max_count,
+                           min_units, warn = TRUE) {
+  x <- as_spike_trains(x)
+  bin <- check_bin_size(bin_size, attr(x, "resolution"))
+  window <- check_window(window_bins, x, bin)
+  min_spikes <- check_count(min_spikes)
+  min_count <- check_count(min_count)
+  max_spikes <- check_most(max_spikes, "max_spikes", min_spikes, "min_spikes")
+  max_count <- check_most(max_count, "max_count", min_count, "min_count")
+  min_units <- check_count(min_units)
+  refuse_if(min_units > max_spikes, "min_units",
+            paste0("at most `max_spikes`, ", commas(max_spikes)), commas(min_units),
+            "A pattern has no more units than spikes.")
+  filters <- list(min_spikes = min_spikes, min_count = min_count, max_spikes = max_spikes,
+                  max_count = max_count, min_units = min_units)
+  check_bins_fit(x, bin, window, filters, warn)
+  list(x = x, trains = trains_of(x), bin_size = as.double(bin_size), bin = bin, window = window,
+       filters = filters)
+}
+
+#' The number of bins of a window, checked against the recording
 #' @noRd
 check_window <- function(window, x, bin) {
   window <- check_count(window, "window_bins")
-  trials <- trial_ticks(x)
   of <- stretches(x)
-  ticks <- max(of$stop - of$start) + 1
-  bins <- ceiling(ticks / bin)
-  if (window > bins) {
-    whole <- if (is.null(trials)) "the recording" else "the longest trial"
-    abort_arg("window_bins", sprintf("at most as long as %s, which has %s of %s s", whole,
-                                counted(bins, "bin"),
-                                exact(ticks_to_seconds(bin, attr(x, "resolution")))),
-              counted(window, "bin"),
-              "Use a shorter window, or shorter bins. It is a number of bins, not seconds.")
-  }
+  bins <- ceiling((max(of$stop - of$start) + 1) / bin)
+  refuse_if(window > bins, "window_bins",
+            sprintf("at most as long as %s, which has %s of %s s",
+                    if (is.null(trial_ticks(x))) "the recording" else "the longest trial",
+                    counted(bins, "bin"), exact(ticks_to_seconds(bin, attr(x, "resolution")))),
+            counted(window, "bin"),
+            "Use a shorter window, or shorter bins. It is a number of bins, not seconds.")
   units <- nlevels(x$unit)
   most <- .Machine$integer.max
   refuse_if(window * max(1, units) > most, "window_bins",
@@ -296,21 +310,6 @@ check_window <- function(window, x, bin) {
                     commas(units)), commas(window),
             "Use a shorter window, longer bins, or fewer units.")
   window
-}
-
-#' The filters of a search, as a list of whole numbers
-#' @noRd
-check_pattern_filters <- function(min_spikes, min_count, max_spikes, max_count, min_units) {
-  min_spikes <- check_count(min_spikes, "min_spikes")
-  min_count <- check_count(min_count, "min_count")
-  max_spikes <- check_most(max_spikes, "max_spikes", min_spikes, "min_spikes")
-  max_count <- check_most(max_count, "max_count", min_count, "min_count")
-  min_units <- check_count(min_units, "min_units")
-  refuse_if(min_units > max_spikes, "min_units",
-            paste0("at most `max_spikes`, ", commas(max_spikes)), commas(min_units),
-            "A pattern has no more units than spikes.")
-  list(min_spikes = min_spikes, min_count = min_count, max_spikes = max_spikes,
-       max_count = max_count, min_units = min_units)
 }
 
 #' A whole number, or Inf, not below another argument

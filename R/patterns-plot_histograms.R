@@ -34,13 +34,6 @@ autoplot.itemsets <- function(object, type = c("size", "counts", "participation"
 
 # ---- Counting ----------------------------------------------------------------------
 
-#' What takes part: units, or items without lags
-#' @noRd
-part_labels <- function(x) {
-  units <- attr(x, "units", exact = TRUE)
-  as.character(if (is.null(units)) attr(x, "labels", exact = TRUE) else units)
-}
-
 #' Number of sets of each size: data frame `size`, `number`
 #' @noRd
 size_counts <- function(x) {
@@ -66,21 +59,17 @@ count_ranges <- function(x, most = 60L) {
 
 #' How many sets each unit or item is in, once however often it is in a set
 #' @noRd
-participation_counts <- function(x, at_once = 1e6) {
+participation_counts <- function(x, at_once = 2^16) {
   n <- length(part_labels(x))
-  # A unit may be in a pattern at several lags; an item without lags does not repeat.
-  lags <- inherits(x, "patterns")
-  numbers <- over_sets(x, at_once = at_once, do = \(sets, items) {
-    part <- lapply(items, \(item) item %% n)
-    number <- double(n)
-    for (i in seq_along(part)) {
-      new <- rep(TRUE, length(sets))
-      if (lags) for (earlier in part[seq_len(i - 1L)]) new <- new & earlier != part[[i]]
-      number <- number + tabulate(part[[i]][new] + 1L, n)
-    }
-    number
+  number <- double(n)
+  by_size(x, logical(length(x)), at_once = at_once, do = \(rows) {
+    part <- lapply(rows, \(items) items %% n)
+    # A unit may be in a pattern at several lags; an item without lags does not repeat.
+    if (inherits(x, "patterns")) part <- Map(`[`, part, first_parts(part))
+    for (one in part) number <<- number + tabulate(one + 1L, n)
+    TRUE
   })
-  Reduce(`+`, numbers)
+  number
 }
 
 #' Number of spikes at each lag, the first of each pattern left out; of patterns by the
@@ -90,14 +79,12 @@ lag_counts <- function(x, at_once = 5e6) {
   window <- attr(x, "window_bins", exact = TRUE)
   item <- .subset2(x, "items")
   spikes <- double(window)
-  for (first in seq(1, length(item), by = at_once)) {
-    part <- item[first:min(length(item), first + at_once - 1)]
-    spikes <- spikes + tabulate(item_lags(x, part) + 1L, window)
+  for (part in pieces(length(item), at_once)) {
+    spikes <- spikes + tabulate(item_lags(x, item[part]) + 1L, window)
   }
   spikes[[1L]] <- spikes[[1L]] - length(x)
-  last <- item[cumsum(as.double(itemset_sizes(x)))]
   data.frame(lag = seq_len(window) - 1L, spikes = spikes,
-             patterns = as.double(tabulate(item_lags(x, last) + 1L, window)))
+             patterns = as.double(tabulate(last_lags(x) + 1L, window)))
 }
 
 # ---- Drawing -----------------------------------------------------------------------
@@ -107,9 +94,7 @@ plot_sizes <- function(x, x_name, y_name) {
   bars$label <- commas_each(bars$number)
   ggplot2::ggplot(bars) +
     bars_from_zero(bars$size - 0.35, bars$size + 0.35, bars$number) +
-    (if (nrow(bars) <= 12L) ggplot2::geom_text(aes_from(x = "size", y = "number",
-                                                        label = "label"), vjust = -0.5,
-                                               size = 3.2, colour = syn_ink)) +
+    (if (nrow(bars) <= 12L) bar_labels("size")) +
     ggplot2::scale_x_continuous(name = x_name, breaks = \(limits) whole_breaks(limits, 20L),
                                 expand = ggplot2::expansion(add = 0.4)) +
     log_count_axis(y_name) +
@@ -128,10 +113,8 @@ plot_set_counts <- function(x, x_name, y_name) {
 }
 
 bars_from_zero <- function(low, high, number) {
-  ggplot2::geom_rect(ggplot2::aes(xmin = .data$low, xmax = .data$high, ymin = 0,
-                                  ymax = .data$number),
-                     data = data.frame(low = low, high = high, number = number),
-                     fill = syn_colours[["sky"]], colour = "white", linewidth = 0.15)
+  sky_bars(.data$low, .data$high, data = data.frame(low = low, high = high, number = number),
+           colour = "white", linewidth = 0.15)
 }
 
 plot_participation <- function(x, what, sets) {
@@ -142,12 +125,8 @@ plot_participation <- function(x, what, sets) {
   # Where the axis cannot name all, those that stand out are named on their bars.
   top <- if (length(named) < n) utils::head(order(-bars$number), 6L)
   ggplot2::ggplot(bars) +
-    ggplot2::geom_rect(ggplot2::aes(xmin = .data$place - 0.4, xmax = .data$place + 0.4, ymin = 0,
-                                    ymax = .data$number), fill = syn_colours[["sky"]]) +
-    (if (length(top) > 0L) ggplot2::geom_text(
-      aes_from(x = "place", y = "number", label = "label"),
-      data = bars[top, ], vjust = -0.5, size = 2.8, colour = syn_ink, check_overlap = TRUE
-    )) +
+    sky_bars(.data$place - 0.4, .data$place + 0.4) +
+    (if (length(top) > 0L) bar_labels("place", 2.8, data = bars[top, ], check_overlap = TRUE)) +
     ggplot2::scale_x_continuous(name = if (length(named) == n) what else
                                          sprintf("%s (%s, some named)", what, commas(n)),
                                 breaks = named, labels = labels[named],
@@ -167,17 +146,14 @@ plot_pattern_lags <- function(x) {
                      number = c(counts$spikes, counts$patterns),
                      panel = factor(rep(panels, each = nrow(counts)), panels))
   ggplot2::ggplot(bars) +
-    ggplot2::geom_rect(ggplot2::aes(xmin = .data$lag - 0.42 * bin_ms,
-                                    xmax = .data$lag + 0.42 * bin_ms, ymin = 0,
-                                    ymax = .data$number), fill = syn_colours[["sky"]]) +
+    sky_bars(.data$lag - 0.42 * bin_ms, .data$lag + 0.42 * bin_ms) +
     ggplot2::facet_wrap(ggplot2::vars(.data$panel), ncol = 1, scales = "free_y") +
     ggplot2::scale_x_continuous(name = "Lag (ms)",
                                 breaks = counts$lag[thin(nrow(counts), 12L)] * bin_ms,
                                 expand = ggplot2::expansion(mult = 0.02)) +
     count_axis("Number") +
     theme_histogram() +
-    ggplot2::theme(strip.text = ggplot2::element_text(size = ggplot2::rel(1.1), colour = syn_ink),
-                   panel.spacing.y = ggplot2::unit(5, "mm"))
+    large_strips()
 }
 
 count_axis <- function(name) {
@@ -189,34 +165,30 @@ count_axis <- function(name) {
   )
 }
 
-theme_histogram <- function() {
-  theme_synfire() +
-    ggplot2::theme(panel.grid.major.x = ggplot2::element_blank(),
-                   axis.ticks.x.bottom = ggplot2::element_line(colour = syn_muted))
-}
-
 #' How often patterns occur, how many spikes they have, when these come, and of which units
 #' they are, in four histograms
 #' @noRd
 plot_pattern_statistics <- function(x) {
   bin_ms <- 1000 * attr(x, "bin_size", exact = TRUE)
-  # The axis counts patterns in three panels and spikes in one, so each says which it is.
-  panels <- c("Patterns by occurrences", "Patterns by size (spikes)",
-              "Later spikes by lag (ms)", "Patterns by unit (its number)")
-  bars <- function(panel, low, high, number) {
-    data.frame(panel = factor(panels[[panel]], panels), low = low, high = high, number = number)
-  }
   occurrences <- count_ranges(x)
   sizes <- size_counts(x)
   lags <- lag_counts(x)
   units <- participation_counts(x)
-  all <- rbind(bars(1L, occurrences$low - 0.5, occurrences$high + 0.5, occurrences$number),
-               bars(2L, sizes$size - 0.35, sizes$size + 0.35, sizes$number),
-               bars(3L, (lags$lag - 0.42) * bin_ms, (lags$lag + 0.42) * bin_ms, lags$spikes),
-               bars(4L, seq_along(units) - 0.42, seq_along(units) + 0.42, units))
+  bars <- \(middle, half, number) data.frame(low = middle - half, high = middle + half,
+                                             number = number)
+  # The axis counts patterns in three panels and spikes in one, so each says which it is.
+  panels <- list(
+    "Patterns by occurrences" = data.frame(low = occurrences$low - 0.5,
+                                           high = occurrences$high + 0.5,
+                                           number = occurrences$number),
+    "Patterns by size (spikes)" = bars(sizes$size, 0.35, sizes$number),
+    "Later spikes by lag (ms)" = bars(lags$lag * bin_ms, 0.42 * bin_ms, lags$spikes),
+    "Patterns by unit (its number)" = bars(seq_along(units), 0.42, units)
+  )
+  all <- do.call(rbind, unname(panels))
+  all$panel <- factor(rep(names(panels), vapply(panels, nrow, 0L)), names(panels))
   ggplot2::ggplot(all) +
-    ggplot2::geom_rect(ggplot2::aes(xmin = .data$low, xmax = .data$high, ymin = 0,
-                                    ymax = .data$number), fill = syn_colours[["sky"]]) +
+    sky_bars(.data$low, .data$high) +
     ggplot2::facet_wrap(ggplot2::vars(.data$panel), ncol = 2, scales = "free",
                         strip.position = "bottom") +
     ggplot2::scale_x_continuous(
@@ -228,9 +200,7 @@ plot_pattern_statistics <- function(x) {
       expand = ggplot2::expansion(mult = 0.03)
     ) +
     count_axis("Number") +
-    theme_histogram() +
-    ggplot2::theme(strip.placement = "outside",
-                   strip.text = ggplot2::element_text(hjust = 0.5, size = ggplot2::rel(1.1),
-                                                      colour = syn_ink),
-                   panel.spacing = ggplot2::unit(5, "mm"))
+    theme_histogram(strip.placement = "outside") +
+    large_strips(hjust = 0.5) +
+    ggplot2::theme(panel.spacing = ggplot2::unit(5, "mm"))
 }

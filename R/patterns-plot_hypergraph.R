@@ -36,16 +36,11 @@ plot_pattern_hypergraph <- function(patterns, times) {
                                limits = names,
                                guide = ggplot2::guide_legend(ncol = 1, title.position = "top",
                                                              override.aes = list(alpha = 0.4))) +
-    theme_network(hypergraph_caption(patterns, labels, units, short$left_out)) +
+    theme_network(paste(c(sprintf("%s, %s of %s units.", counted(length(patterns), "pattern"),
+                                  commas(length(units)), commas(length(labels))),
+                          short$left_out), collapse = " ")) +
     legend_on_top(legend.title = ggplot2::element_text(size = 9, colour = syn_muted),
                   legend.key.size = ggplot2::unit(3.5, "mm"))
-}
-
-hypergraph_caption <- function(patterns, labels, units, left_out) {
-  paste(c(sprintf("%s, %s of %s units.", counted(length(patterns), "pattern"),
-                  commas(length(units)), commas(length(labels))),
-          left_out),
-        collapse = " ")
 }
 
 #' Places of units, as network_layout() gives them

@@ -154,19 +154,14 @@ spade <- function(x, bin_size, window_bins, min_spikes = 3, min_count = 2,
   call <- match.call()
   check_given(x = "a recording", bin_size = "the length of a bin in seconds",
               window_bins = "the length of the windows in bins")
-  x <- as_spike_trains(x)
-  bin <- check_bin_size(bin_size, attr(x, "resolution"))
-  window <- check_window(window_bins, x, bin)
-  filters <- check_pattern_filters(min_spikes, min_count, max_spikes, max_count, min_units)
-  check_bins_fit(x, bin, window, filters, warn = FALSE)
-  most <- .Machine$integer.max
+  search <- pattern_search(x, bin_size, window_bins, min_spikes, min_count, max_spikes, max_count,
+                           min_units, warn = FALSE)
   mining <- check_mining(mining)
   reduction <- check_reduction(reduction)
   choices <- c(list(
-    n_surrogates = check_count(n_surrogates, min = 0, max = most), alpha = check_alpha(alpha),
-    correction = check_correction(correction),
-    spectrum = check_choice(spectrum),
-    p_estimator = check_choice(p_estimator)
+    n_surrogates = check_count(n_surrogates, min = 0, max = .Machine$integer.max),
+    alpha = check_alpha(alpha), correction = check_correction(correction),
+    spectrum = check_choice(spectrum), p_estimator = check_choice(p_estimator)
   ), reduction, list(device = check_choice(device)))
   check_stability(stability)
   more <- list(...)
@@ -177,26 +172,21 @@ spade <- function(x, bin_size, window_bins, min_spikes = 3, min_count = 2,
   seed <- current_seed()
   n <- choices$n_surrogates
   # Without a spike there is nothing to make them of, and no pattern that would need them.
-  made <- if (n > 0 && nrow(x) > 0L) {
-    pattern_surrogates(x, surrogate, dither, more, bin, window, filters$min_units)
-  }
-
+  made <- if (n > 0 && nrow(search$x) > 0L) pattern_surrogates(search, surrogate, dither, more)
   stages <- stage_clock()
-  mined <- stages$time("mining", mine_or_foresee(x, bin_size, bin, window, filters, made, here,
-                                                 max_memory, closed_within = mining$closed_within,
+  mined <- stages$time("mining", mine_or_foresee(search, made, here, max_memory,
+                                                 closed_within = mining$closed_within,
                                                  shifted_subsets = mining$shifted_subsets,
                                                  engine = mining$engine))
   pvalues <- if (n > 0 && length(mined) > 0L) {
     if (choices$device == "cpu" && is.null(folder)) {
-      foresee_surrogates(n, attr(mined, "elapsed"), here, filters$min_count, \() {
-        surrogate_maxima(x, bin, window, filters, made, 1, choices$spectrum == "3d#",
-                         max_memory = max_memory)
+      foresee_surrogates(n, attr(mined, "elapsed"), here, search$filters$min_count, \() {
+        surrogate_maxima(search, made, 1, choices$spectrum == "3d#", max_memory = max_memory)
       })
     }
     stages$time("surrogates", maxima_of_surrogates(
-      x, bin, window, filters_within(filters, mining$closed_within), made, n,
-      choices$spectrum, choices$p_estimator, choices$device, gpus, threads, max_memory, seed,
-      folder
+      search, mining$closed_within, made, n, choices$spectrum, choices$p_estimator, choices$device,
+      gpus, threads, max_memory, seed, folder
     ))
   }
   tests <- if (!is.null(pvalues)) {
@@ -208,8 +198,8 @@ spade <- function(x, bin_size, window_bins, min_spikes = 3, min_count = 2,
             list(mined = mined, spectrum = pattern_spectrum(mined, choices$spectrum),
                  pvalues = pvalues, tests = tests, significant = found$significant,
                  unstable = found$unstable, explained = found$explained,
-                 parameters = c(list(bin_size = as.double(bin_size), window_bins = window),
-                                filters, mining, choices,
+                 parameters = c(search["bin_size"], list(window_bins = search$window),
+                                search$filters, mining, choices,
                                 surrogate_parameters(surrogate, dither, more, made),
                                 list(stability = stability)),
                  seed = attr(pvalues, "seed", exact = TRUE) %||% seed, elapsed = stages$elapsed(),

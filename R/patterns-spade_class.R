@@ -54,8 +54,7 @@ str.spade <- function(object, ...) utils::str(unclass(object), ...)
 #' @rdname spade_tables
 #' @export
 `[.spade` <- function(x, i, ...) {
-  check_no_dots()
-  check_spade(x)
+  begin_method(x)
   if (missing(i)) return(x)
   i <- set_numbers(i, length(x))
   parts <- unclass(x)
@@ -71,7 +70,7 @@ str.spade <- function(object, ...) utils::str(unclass(object), ...)
 as.data.frame.spade <- function(x, row.names = NULL, optional = FALSE, ..., times = FALSE,
                                 long = FALSE) {
   check_no_dots(but = frame_arguments)
-  check_spade(x)
+  check_sound(x, "x")
   found <- c(list(p = x$p, p_adjusted = x$p_adjusted), as.list(x$stability)[-1L])
   if (check_long(long, times)) return(long_table(x$patterns, found))
   columns <- as.list(as.data.frame(x$patterns, times = times))
@@ -82,8 +81,7 @@ as.data.frame.spade <- function(x, row.names = NULL, optional = FALSE, ..., time
 #' @rdname spade_tables
 #' @export
 format.spade <- function(x, ...) {
-  check_no_dots()
-  check_spade(x)
+  begin_method(x)
   shown <- shown_p(x)
   sprintf("%s  (%s times, p %s)", format(x$patterns), commas_each(x$patterns$count), shown$p)
 }
@@ -121,9 +119,8 @@ adjusted_bound <- function(tests) {
   bound
 }
 
-#' Error unless an object is as spade() made it, maybe with fewer patterns
-#' @noRd
-check_spade <- function(x, arg = "x") {
+#' @export
+check_sound.spade <- function(x, arg) {
   parts <- unclass(x)
   if (!is.list(parts) || !are_spade(parts)) abort_changed(arg, "what `spade()` gives")
 }
@@ -158,8 +155,7 @@ are_spade <- function(parts) {
 #' @rdname spade_tables
 #' @export
 print.spade <- function(x, n = 10, ...) {
-  check_no_dots()
-  check_spade(x)
+  begin_method(x)
   n <- check_count(n, min = 0, infinite = TRUE)
   cat(spade_title(x), sep = "\n")
   if (length(x) == 0L) {
@@ -197,7 +193,7 @@ spade_title <- function(x) {
     sprintf("# %s significant spike %s, of %s found", if (left == 0L) "No" else how_many,
             trimws(what), commas(length(x$mined)))
   }
-  c(first, bins_title(x$mined),
+  c(first, utils::tail(itemset_title(x$mined), 1L),
     if (!is.null(x$tests)) sprintf("# %s (%s), %s tested, alpha %s (%s)",
                                    counted(chosen$n_surrogates, "surrogate"), chosen$surrogate,
                                    counted(attr(x$tests, "tests"), "signature"),
@@ -211,15 +207,10 @@ found_in_all <- function(x) {
   from - (x$unstable %||% 0L) - x$explained
 }
 
-#' The line of a title that says what lags are
-#' @noRd
-bins_title <- function(x) utils::tail(itemset_title(x), 1L)
-
 #' @rdname spade_tables
 #' @export
 summary.spade <- function(object, ...) {
-  check_no_dots()
-  check_spade(object, "object")
+  begin_method(object)
   words <- c(Mined = mined_words(object), Surrogates = surrogate_words(object),
              Tested = tested_words(object), Found = found_words(object),
              Took = elapsed_words(object))
@@ -272,14 +263,10 @@ tested_words <- function(x) {
                                 if (left == 1L) "1 more is" else paste(commas(left), "more are"),
                                 if (left == 1L) "it" else "them"),
          sprintf(". With alpha = %s and %s, %s.", exact(x$parameters$alpha),
-                 correction_words(x$parameters$correction),
+                 if (x$parameters$correction == "none") "no correction for many tests" else
+                   sprintf("the correction \"%s\"", x$parameters$correction),
                  if (significant == 0L) "none is significant" else
                    sprintf("%s significant", they_are(significant))), too_few_words(x, m))
-}
-
-correction_words <- function(correction) {
-  if (correction == "none") "no correction for many tests" else
-    sprintf("the correction \"%s\"", correction)
 }
 
 #' That surrogates are too few for the tests, if so
@@ -344,8 +331,7 @@ elapsed_words <- function(x) {
 #' @rdname spade_tables
 #' @export
 print.pattern_spectrum <- function(x, n = 10, ...) {
-  check_no_dots()
-  if (!is_spectrum(x, "patterns")) abort_changed("x", "what `pattern_spectrum()` gives")
+  begin_method(x)
   print_signatures(x, n, sprintf("# %s of %s", counted(nrow(x), "signature"),
                                  counted(sum(x$patterns), "pattern")), as.data.frame(x))
 }
@@ -353,8 +339,7 @@ print.pattern_spectrum <- function(x, n = 10, ...) {
 #' @rdname spade_tables
 #' @export
 print.pvalue_spectrum <- function(x, n = 10, ...) {
-  check_no_dots()
-  check_pvalues(x, "x")
+  begin_method(x)
   title <- sprintf("# %s that some of %s reach", counted(nrow(x), "signature"),
                    counted(attr(x, "n_surrogates"), "surrogate"))
   print_signatures(x, n, title, as.data.frame(x))
@@ -363,29 +348,26 @@ print.pvalue_spectrum <- function(x, n = 10, ...) {
 #' @rdname spade_tables
 #' @export
 print.signature_tests <- function(x, n = 10, ...) {
-  check_no_dots()
-  check_tests(x, "x")
+  begin_method(x)
   frame <- as.data.frame(x)
   title <- sprintf("# %s of %s significant, %s tested, alpha %s (%s)",
                    commas(sum(x$significant)), counted(nrow(x), "signature"),
                    commas(attr(x, "tests")), exact(attr(x, "alpha")), attr(x, "correction"))
   frame[c("p", "p_adjusted")] <- tests_shown(x)
   o <- order(!x$significant, x$p, method = "radix")
-  print_signatures(x, n, title, frame[o, ], " (significant first here)")
+  print_signatures(x, n, title, frame[o, ], "significant first here")
 }
 
 #' @param shown What is printed, a plain data frame.
 #' @noRd
-print_signatures <- function(x, n, title, shown, order = "") {
+print_signatures <- function(x, n, title, shown, order = NULL) {
   n <- check_count(n, min = 0, infinite = TRUE)
   cat(title, sep = "\n")
   if (nrow(shown) > 0L) {
-    if (!is.null(shown$duration)) {
-      shown$duration <- 1000 * shown$duration
-      names(shown)[names(shown) == "duration"] <- "duration (ms)"
-    }
+    if (!is.null(shown$duration)) shown$duration <- 1000 * shown$duration
+    names(shown)[names(shown) == "duration"] <- "duration (ms)"
     print(first_rows(shown, n), row.names = FALSE)
-    if (nrow(shown) > n) cat(sprintf("... and %s more%s\n", commas(nrow(shown) - n), order))
+    more_line(nrow(shown) - n, order)
   }
   invisible(x)
 }
@@ -393,8 +375,7 @@ print_signatures <- function(x, n, title, shown, order = "") {
 #' @rdname tidiers
 #' @exportS3Method generics::tidy
 tidy.spade <- function(x, ...) {
-  check_no_dots()
-  check_spade(x)
+  begin_method(x)
   found <- x$patterns
   tidy_frame(term = format(found), size = found$size, estimate = found$count,
              duration = found$duration, p.value = x$p, adj.p.value = x$p_adjusted)
@@ -403,8 +384,7 @@ tidy.spade <- function(x, ...) {
 #' @rdname tidiers
 #' @exportS3Method generics::glance
 glance.spade <- function(x, ...) {
-  check_no_dots()
-  check_spade(x)
+  begin_method(x)
   tidy_frame(patterns = length(x), mined = length(x$mined), alpha = x$parameters$alpha,
              n_surrogates = x$parameters$n_surrogates)
 }
@@ -412,8 +392,7 @@ glance.spade <- function(x, ...) {
 #' @rdname tidiers
 #' @exportS3Method generics::tidy
 tidy.signature_tests <- function(x, ...) {
-  check_no_dots()
-  check_tests(x, "x")
+  begin_method(x)
   term <- paste0("size ", x$size, if (!is.null(x$duration)) {
     sprintf(", duration %s ms", format_each(signif(1000 * x$duration, 9)))
   }, ", count ", x$count)

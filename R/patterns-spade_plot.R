@@ -49,7 +49,7 @@ autoplot.spade <- function(object, type = c("pvalues", "spectrum", "raster", "do
                                             "hypergraph", "statistics"), ...) {
   rlang::check_installed("ggplot2", "to draw patterns.")
   type <- check_choice(type)
-  check_spade(object, "object")
+  check_sound(object, "object")
   shows_tests <- type %in% c("pvalues", "spectrum")
   if (shows_tests) check_no_dots()
   if (length(object$mined) == 0L) {
@@ -85,7 +85,7 @@ autoplot.pvalue_spectrum <- function(object, ...) {
 #' @exportS3Method ggplot2::autoplot
 autoplot.pattern_spectrum <- function(object, ...) {
   check_no_dots(draws = "signatures")
-  if (!is_spectrum(object, "patterns")) abort_changed("object", "what `pattern_spectrum()` gives")
+  check_sound(object, "object")
   plot_spectrum(object, NULL)
 }
 

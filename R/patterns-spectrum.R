@@ -62,13 +62,6 @@ pattern_signatures <- function(patterns, spectrum) {
     list(count = .subset2(patterns, "count")))
 }
 
-#' Lag of the last spike of each pattern, in bins
-#' @noRd
-last_lags <- function(x) {
-  last <- cumsum(as.double(itemset_sizes(x)))
-  item_lags(x, .subset2(x, "items")[last])
-}
-
 # Rows alone do not know what was tested with them: a part is a plain data frame.
 #' @export
 rows_are_there.pattern_spectrum <- function(x, class = x) FALSE
@@ -189,13 +182,9 @@ pvalue_spectrum <- function(x, bin_size, window_bins, min_spikes = 3, min_count 
   call <- match.call()
   check_given(x = "a recording", bin_size = "the length of a bin in seconds",
               window_bins = "the length of the windows in bins")
-  x <- as_spike_trains(x)
-  bin <- check_bin_size(bin_size, attr(x, "resolution"))
-  window <- check_window(window_bins, x, bin)
-  filters <- check_pattern_filters(min_spikes, min_count, max_spikes, max_count, min_units)
-  check_bins_fit(x, bin, window, filters)
+  search <- pattern_search(x, bin_size, window_bins, min_spikes, min_count, max_spikes, max_count,
+                           min_units)
   closed_within <- check_choice(closed_within)
-  filters <- filters_within(filters, closed_within)
   n <- check_count(n_surrogates, "n_surrogates", max = .Machine$integer.max)
   spectrum <- check_choice(spectrum)
   p_estimator <- check_choice(p_estimator)
@@ -204,21 +193,11 @@ pvalue_spectrum <- function(x, bin_size, window_bins, min_spikes = 3, min_count 
   check_threads(threads)
   max_memory <- check_memory(max_memory)
   seed <- current_seed()
-  made <- pattern_surrogates(x, surrogate, dither, list(...), bin, window, filters$min_units)
-  out <- maxima_of_surrogates(x, bin, window, filters, made, n, spectrum, p_estimator, device,
-                              gpus, threads, max_memory, seed, folder)
+  made <- pattern_surrogates(search, surrogate, dither, list(...))
+  out <- maxima_of_surrogates(search, closed_within, made, n, spectrum, p_estimator, device, gpus,
+                              threads, max_memory, seed, folder)
   attr(out, "call") <- call
   out
-}
-
-#' Filters of surrogates: with what is closed where that is not as in all patterns
-#' @noRd
-filters_within <- function(filters, closed_within) {
-  # Without a largest size both are the same.
-  if (is.finite(filters$max_spikes) && closed_within != "all") {
-    filters$closed_within <- closed_within
-  }
-  filters
 }
 
 #' What pvalue_spectrum() gives, of arguments that have been checked
@@ -227,41 +206,41 @@ filters_within <- function(filters, closed_within) {
 #' @param made What surrogate_options() gives.
 #' @param threads As the user gave them.
 #' @noRd
-maxima_of_surrogates <- function(x, bin, window, filters, made, n, spectrum, p_estimator,
-                                 device, gpus, threads, max_memory, seed, folder) {
+maxima_of_surrogates <- function(search, closed_within, made, n, spectrum, p_estimator, device,
+                                 gpus, threads, max_memory, seed, folder) {
   started <- proc.time()[["elapsed"]]
+  # Without a largest size both are the same.
+  if (is.finite(search$filters$max_spikes) && closed_within != "all") {
+    search$filters$closed_within <- closed_within
+  }
   by_duration <- spectrum == "3d#"
   here <- check_threads(threads)
   maxima_of <- \(n, place) {
-    surrogate_maxima(x, bin, window, filters, made, n, by_duration, place, here,
-                     max_memory)$maxima
+    surrogate_maxima(search, made, n, by_duration, place, here, max_memory)$maxima
   }
   place <- surrogate_place(device, gpus, \() {
     # One surrogate is one thread's work.
     n / min(n, here) * system.time(maxima_of(1, NULL))[["elapsed"]]
   })
-  if (is.null(folder)) {
-    maxima <- maxima_of(n, place)
+  job <- if (is.null(folder)) {
+    list(maxima = maxima_of(n, place), made = made, seed = seed)
   } else {
-    job <- maxima_in_folder(folder, x, bin, window, filters, made, n, by_duration, place,
-                            threads, max_memory, seed)
-    maxima <- job$maxima
-    made <- job$made
-    seed <- job$seed
+    maxima_in_folder(folder, search, made, n, by_duration, place, threads, max_memory, seed)
   }
-  bin_size <- ticks_to_seconds(bin, attr(x, "resolution", exact = TRUE))
-  columns <- reached_signatures(maxima, filters, n, max_memory)
+  resolution <- attr(search$x, "resolution", exact = TRUE)
+  columns <- reached_signatures(job$maxima, search$filters, n, max_memory)
   columns$p <- surrogate_p(columns$reached, n, p_estimator)
-  if (!is.null(columns$duration)) {
-    columns$duration <- ticks_to_seconds(columns$duration * bin,
-                                         attr(x, "resolution", exact = TRUE))
+  if (by_duration) {
+    columns$duration <- ticks_to_seconds(columns$duration * search$bin, resolution)
   }
   new_table(columns, "pvalue_spectrum",
             list(spectrum = spectrum, n_surrogates = n, p_estimator = p_estimator,
-                 surrogate = made, parameters = filters, bin_size = bin_size,
-                 window_bins = as.integer(window), maxima = maxima, fingerprint = fingerprint(x),
+                 surrogate = job$made, parameters = search$filters,
+                 bin_size = ticks_to_seconds(search$bin, resolution),
+                 window_bins = as.integer(search$window), maxima = job$maxima,
+                 fingerprint = fingerprint(search$x),
                  device = if (is.null(place)) "cpu" else "gpu", threads = here,
-                 elapsed = proc.time()[["elapsed"]] - started, seed = seed))
+                 elapsed = proc.time()[["elapsed"]] - started, seed = job$seed))
 }
 
 #' Signatures from `min_count` to the largest maximum, and how many surrogates reach them

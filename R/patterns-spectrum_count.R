@@ -18,25 +18,18 @@
 #'   patterns of `min_spikes + k - 1` spikes or more, with `by_duration` slice d about those
 #'   of duration (largest lag) d - 1 bins; the largest number of occurrences, 0 without any.
 #'   There are as many columns as any surrogate has use for, so there may be none. And of
-#'   `report`: `elapsed` (s), `visited` (sets of spikes looked at; depends on the threads),
-#'   `peak_memory` (bytes), `left` (surrogates that took more room than the GPUs have for
-#'   one, mined on the CPU).
+#'   `report`: `elapsed` (s), `peak_memory` (bytes), `left` (surrogates that took more room
+#'   than the GPUs have for one, mined on the CPU).
 #' @noRd
-surrogate_maxima <- function(x, bin, window, parameters, surrogate, n, by_duration = FALSE,
-                             place = NULL, threads = 1, max_memory = 4e9, first = 0) {
-  trains_maxima(trains_of(x), bin, window, parameters, surrogate, n, by_duration, place,
-                threads, max_memory, first)
-}
-
-#' The same of what `trains_of()` gives
-#' @noRd
-trains_maxima <- function(trains, bin, window, parameters, surrogate, n, by_duration, place,
-                          threads, max_memory, first) {
-  parameters$closed_within <- parameters$closed_within %||% "all"
-  options <- pattern_options(window, parameters, "closure", threads, max_memory)
-  made <- .Call(r_spectrum, trains, surrogate, options,
-                list(bin = bin, by_duration = by_duration, first = first, n = n, gpus = place))
-  finish_status(made, "mining these surrogates",
+surrogate_maxima <- function(search, made, n, by_duration = FALSE, place = NULL, threads = 1,
+                             max_memory = 4e9, first = 0) {
+  filters <- search$filters
+  filters$closed_within <- filters$closed_within %||% "all"
+  found <- .Call(r_spectrum, search$trains, made,
+                 pattern_options(search$window, filters, "closure", threads, max_memory),
+                 list(bin = search$bin, by_duration = by_duration, first = first, n = n,
+                      gpus = place))
+  finish_status(found, "mining these surrogates",
                 "Raise `min_count`, or use a shorter `window` or longer bins.",
                 limit_of = "units times bins of a window")
 }

@@ -12,9 +12,14 @@ spectrum_format <- 4L
 #' @param seed R's random numbers before the key was drawn.
 #' @return A list of `maxima`, `made` and `seed`: those that the job began with.
 #' @noRd
-maxima_in_folder <- function(folder, x, bin, window, filters, made, n, by_duration, place,
-                             threads, max_memory, seed) {
-  job <- new_spectrum_job(x, bin, window, filters, made, n, by_duration, seed)
+maxima_in_folder <- function(folder, search, made, n, by_duration, place, threads, max_memory,
+                             seed) {
+  job <- list(format = spectrum_format, trains = search$trains, bin = search$bin,
+              window = search$window, filters = search$filters, surrogate = made, n = n,
+              by_duration = by_duration, first = seq(0, n - 1, by = ceiling(n / most_chunks)))
+  identity <- job
+  identity$surrogate$key <- NULL
+  job <- c(job, list(id = rlang::hash(identity), seed = seed))
   done <- work_in_folder(folder, job, \(todo, folder, job) {
     do_chunks(todo, open_kept_surrogates, mine_surrogates,
               list(folder, job$id, place, max_memory), threads, folder)
@@ -23,20 +28,6 @@ maxima_in_folder <- function(folder, x, bin, window, filters, made, n, by_durati
 }
 
 # ---- The job -------------------------------------------------------------------------
-
-#' What decides the maxima, and where they are cut
-#'
-#' The identity leaves out the random key: who goes on with a job goes on with its own.
-#' @noRd
-new_spectrum_job <- function(x, bin, window, filters, made, n, by_duration, seed) {
-  each <- ceiling(n / most_chunks)
-  job <- list(format = spectrum_format, trains = trains_of(x), bin = bin, window = window,
-              filters = filters, surrogate = made, n = n, by_duration = by_duration,
-              first = seq(0, n - 1, by = each))
-  identity <- job
-  identity$surrogate$key <- NULL
-  c(job, list(id = rlang::hash(identity), seed = seed))
-}
 
 #' What a job that is there has otherwise, in words
 #' @noRd
@@ -67,8 +58,8 @@ spectrum_differences <- function(there, job) {
 #' @noRd
 mine_surrogates <- function(chunk, held) {
   keep_surrogates(chunk, held, \(job, first, n) {
-    trains_maxima(job$trains, job$bin, job$window, job$filters, job$surrogate, n,
-                  job$by_duration, held$place, held$threads, held$max_memory, first)$maxima
+    surrogate_maxima(job, job$surrogate, n, job$by_duration, held$place, held$threads,
+                     held$max_memory, first)$maxima
   })
 }
 

@@ -38,40 +38,17 @@ suggest_pattern_count <- function(x, bin_size, window_bins, min_spikes = 3,
                                   threads = NULL, max_memory = 4e9) {
   check_given(x = "a recording", bin_size = "the length of a bin in seconds",
               window_bins = "the length of the windows in bins")
-  x <- as_spike_trains(x)
-  bin <- check_bin_size(bin_size, attr(x, "resolution"))
-  window <- check_window(window_bins, x, bin)
-  filters <- check_pattern_filters(min_spikes, 2, Inf, Inf, min_units)
-  check_bins_fit(x, bin, window, filters)
+  search <- pattern_search(x, bin_size, window_bins, min_spikes, 2, Inf, Inf, min_units)
   n <- check_count(n_surrogates, "n_surrogates", max = 1e4)
   threads <- check_threads(threads)
   max_memory <- check_memory(max_memory)
-  if (nrow(x) == 0L) abort_arg("x", "a recording with spikes", "one without")
-  made <- pattern_surrogates(x, surrogate, dither, list(...), bin, window, filters$min_units)
+  refuse_if(nrow(search$x) == 0L, "x", "a recording with spikes", "one without")
+  made <- pattern_surrogates(search, surrogate, dither, list(...))
   sizes <- max(min_spikes, min_units) + 0:2
-  most <- vapply(sizes, \(size) {
-    chance_count(x, bin, window, filters, made, size, n, threads, max_memory)
-  }, 0)
+  most <- vapply(sizes, \(size) chance_count(search, made, size, n, threads, max_memory), 0)
   count <- max(2, most[[1L]] + 1)
-  say_pattern_count(count, most, sizes, n, pilot_mining(
-    x, bin_size, window, utils::modifyList(filters, list(min_count = count)), threads,
-    min(max_memory, pilot_bytes)
-  ))
-  count
-}
-
-#' The largest count of a pattern of `size` spikes in any of some surrogates, 0 where there
-#' is none that occurs twice
-#' @noRd
-chance_count <- function(x, bin, window, filters, made, size, n, threads, max_memory) {
-  own <- list(min_spikes = size, max_spikes = size, min_count = 2, max_count = Inf,
-              min_units = filters$min_units)
-  maxima <- surrogate_maxima(x, bin, window, own, made, n, threads = threads,
-                             max_memory = max_memory)$maxima
-  max(0, maxima)
-}
-
-say_pattern_count <- function(count, most, sizes, n, found) {
+  filters <- utils::modifyList(search$filters, list(min_count = count))
+  found <- pilot_mining(search, filters, threads, min(max_memory, pilot_bytes))
   many <- if (is.null(found)) "More patterns than fit 100 MB" else
     counted(length(found), "pattern")
   info("min_count",
@@ -81,6 +58,16 @@ say_pattern_count <- function(count, most, sizes, n, found) {
        paste("Patterns of {sizes[[2L]]} spikes occur up to {commas(most[[2L]])} times there,",
              "those of {sizes[[3L]]} up to {commas(most[[3L]])}: a larger {.arg min_spikes}",
              "needs a smaller {.arg min_count}."))
+  count
+}
+
+#' The largest count of a pattern of `size` spikes in any of some surrogates, 0 where there
+#' is none that occurs twice
+#' @noRd
+chance_count <- function(search, made, size, n, threads, max_memory) {
+  search$filters <- list(min_spikes = size, max_spikes = size, min_count = 2, max_count = Inf,
+                         min_units = search$filters$min_units)
+  max(0, surrogate_maxima(search, made, n, threads = threads, max_memory = max_memory)$maxima)
 }
 
 # ---- Before a long search ----------------------------------------------------------------
@@ -93,12 +80,18 @@ long_seconds <- 60
 
 #' What mining finds within so many bytes, or NULL where that is more
 #' @noRd
-pilot_mining <- function(x, bin_size, window, filters, threads, max_memory, ...) {
-  tryCatch(suppressWarnings(mine_patterns(x, bin_size, window, filters$min_spikes,
-                                          filters$min_count, filters$max_spikes,
-                                          filters$max_count, filters$min_units, ...,
-                                          threads = threads, max_memory = max_memory)),
-           synfire_error_budget = \(e) NULL)
+pilot_mining <- function(...) {
+  tryCatch(suppressWarnings(mine_search(...)), synfire_error_budget = \(e) NULL)
+}
+
+#' mine_patterns() with other filters
+#'
+#' @param ... Its other arguments.
+#' @noRd
+mine_search <- function(search, filters, threads, max_memory, ...) {
+  mine_patterns(search$x, search$bin_size, search$window, filters$min_spikes, filters$min_count,
+                filters$max_spikes, filters$max_count, filters$min_units, ..., threads = threads,
+                max_memory = max_memory)
 }
 
 #' The patterns of a recording, or an error before a search that would not end well
@@ -108,15 +101,11 @@ pilot_mining <- function(x, bin_size, window, filters, threads, max_memory, ...)
 #' @param made What pattern_surrogates() gives, or NULL.
 #' @param ... The other arguments of mine_patterns().
 #' @noRd
-mine_or_foresee <- function(x, bin_size, bin, window, filters, made, threads, max_memory, ...) {
-  mine <- \(filters, bytes) pilot_mining(x, bin_size, window, filters, threads, bytes, ...)
-  mined <- if (max_memory > pilot_bytes) mine(filters, pilot_bytes)
-  if (is.null(mined) && max_memory > pilot_bytes) {
-    foresee(x, bin, window, filters, made, threads, max_memory, mine)
-  }
-  mined %||% mine_patterns(x, bin_size, window, filters$min_spikes, filters$min_count,
-                           filters$max_spikes, filters$max_count, filters$min_units, ...,
-                           threads = threads, max_memory = max_memory)
+mine_or_foresee <- function(search, made, threads, max_memory, ...) {
+  mine <- \(filters, bytes) pilot_mining(search, filters, threads, bytes, ...)
+  mined <- if (max_memory > pilot_bytes) mine(search$filters, pilot_bytes)
+  if (is.null(mined) && max_memory > pilot_bytes) foresee(search, made, threads, max_memory, mine)
+  mined %||% mine_search(search, search$filters, threads, max_memory, ...)
 }
 
 #' Error where the patterns are foreseen to take more than the memory, else how much they
@@ -128,11 +117,11 @@ mine_or_foresee <- function(x, bin_size, bin, window, filters, made, threads, ma
 #' already fills the memory of the pilot, that says about how much another one needs.
 #' @param mine Function of filters and bytes.
 #' @noRd
-foresee <- function(x, bin, window, filters, made, threads, max_memory, mine) {
-  made <- made %||% suppressMessages(pattern_surrogates(x, NULL, NULL, list(), bin, window,
-                                                        filters$min_units))
+foresee <- function(search, made, threads, max_memory, mine) {
+  made <- made %||% suppressMessages(pattern_surrogates(search, NULL, NULL, list()))
+  filters <- search$filters
   size <- max(filters$min_spikes, filters$min_units)
-  chance <- chance_count(x, bin, window, filters, made, size, 1, threads, max_memory)
+  chance <- chance_count(search, made, size, 1, threads, max_memory)
   pilot <- pilot_steps(filters, chance, mine)
   more <- (pilot$over / filters$min_count)^1.5
   advice <- c(

@@ -13,30 +13,25 @@ enough_items <- 0.98
 #'   for those.
 #' @return What surrogate_options() gives.
 #' @noRd
-pattern_surrogates <- function(x, surrogate, dither, more, bin, window, min_units) {
+pattern_surrogates <- function(search, surrogate, dither, more) {
   check_pattern_surrogate(surrogate, dither, more)
-  bin_size <- ticks_to_seconds(bin, attr(x, "resolution", exact = TRUE))
-  method <- surrogate %||% "dither"
-  far <- dither %||% pattern_dither(x, method, bin_size, window)
-  if (is.null(surrogate) && min_units > 1) {
-    why <- why_not_dithered(x, bin, far)
-    if (!is.null(why)) {
-      method <- if (is.null(attr(x, "trials", exact = TRUE))) "train_shift" else "trial_shift"
-      far <- dither %||% pattern_dither(x, method, bin_size, window)
-      say_shifted(why, method, far)
-    }
+  x <- search$x
+  bin_size <- ticks_to_seconds(search$bin, attr(x, "resolution", exact = TRUE))
+  reach <- \(method) {
+    bins <- if (method == "train_shift") max(3, search$window) else 3
+    dither %||% min(max(0.015, bins * bin_size), lengths_of_trials(x))
   }
-  choose_surrogates(x, method, far, more, bin_size)
-}
-
-#' How far spikes or trains move, in seconds, unless the user says
-#'
-#' Trains that are shifted keep patterns whose spikes still share a window, so that they move
-#' by a window at least. Trials that are shifted move by different amounts, and lose theirs.
-#' @noRd
-pattern_dither <- function(x, method, bin_size, window) {
-  bins <- if (method == "train_shift") max(3, window) else 3
-  min(max(0.015, bins * bin_size), lengths_of_trials(x))
+  method <- surrogate %||% "dither"
+  why <- if (is.null(surrogate) && search$filters$min_units > 1) {
+    why_not_dithered(x, search$bin, reach(method))
+  }
+  if (!is.null(why)) {
+    method <- if (is.null(attr(x, "trials", exact = TRUE))) "train_shift" else "trial_shift"
+    moved <- if (method == "trial_shift") "each trial of a unit" else "each unit"
+    info("surrogate", "Surrogates are made by {.val {method}}, which moves {moved} as a whole by up
+                  to {exact(reach(method))} s: {why}, so that too much would seem significant.")
+  }
+  choose_surrogates(x, method, reach(method), more, bin_size)
 }
 
 #' The method and its arguments; without a method there can be none of the latter
@@ -93,8 +88,3 @@ why_not_dithered <- function(x, bin, dither) {
           percent(1 - items))
 }
 
-say_shifted <- function(why, method, dither) {
-  moved <- if (method == "trial_shift") "each trial of a unit" else "each unit"
-  info("surrogate", "Surrogates are made by {.val {method}}, which moves {moved} as a whole by up
-                to {exact(dither)} s: {why}, so that too much would seem significant.")
-}

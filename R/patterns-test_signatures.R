@@ -212,11 +212,22 @@ check_pvalues <- function(pvalues, arg = "pvalues") {
   if (!are_pvalues(pvalues)) abort_changed(arg, must)
 }
 
+#' @export
+check_sound.pvalue_spectrum <- function(x, arg) check_pvalues(x, arg)
+
 #' @noRd
 check_tests <- function(tests, arg = "tests") {
   must <- "what `test_signatures()` gives"
   if (!inherits(tests, "signature_tests")) abort_arg(arg, must, describe(tests))
   if (!are_tests(tests)) abort_changed(arg, must)
+}
+
+#' @export
+check_sound.signature_tests <- function(x, arg) check_tests(x, arg)
+
+#' @export
+check_sound.pattern_spectrum <- function(x, arg) {
+  if (!is_spectrum(x, "patterns")) abort_changed(arg, "what `pattern_spectrum()` gives")
 }
 
 #' An object keeps its class when its parts are changed by hand

@@ -17,14 +17,12 @@ read_waverepo <- function(h5, about, fail) {
     fail("`/sCount` does not say how many of the times in `/spikes` each unit has")
   }
   if (!all(is.finite(time))) fail("`/spikes` is not finite for some spikes")
-  labels <- if (h5_has(h5, "names", fail)) {
-    clean_text(h5_use(h5, "/names", fail, \(set) h5_read(set, "/names", fail, "words")))
+  labels <- unit_names(if (h5_has(h5, "names", fail)) {
+    h5_use(h5, "/names", fail, \(set) h5_read(set, "/names", fail, "words"))
   } else {
-    number_labels(seq_len(n))
-  }
-  if (length(labels) != n || anyNA(labels) || anyDuplicated(labels) || !all(nzchar(labels))) {
-    fail("`/names` does not name each unit differently")
-  }
+    seq_len(n)
+  })
+  if (is.null(labels) || length(labels) != n) fail("`/names` does not name each unit differently")
   ticks <- round_to_ticks(time, about$resolution)
   seconds <- if (h5_has_path(h5, "summary/duration", fail)) {
     h5_number(h5, "/summary/duration", fail)
@@ -33,8 +31,8 @@ read_waverepo <- function(h5, about, fail) {
   cover <- round_to_ticks(c(0, seconds), about$resolution)
   fits <- length(cover) == 2L && all(is.finite(cover)) && length(ticks) > 0L &&
     min(ticks) >= cover[[1L]] && max(ticks) <= cover[[2L]]
-  c(list(ticks = ticks, cover = if (fits) cover),
-    named_units(rep(seq_len(n), count), labels, waverepo_positions(h5, n, fail)))
+  named_units(rep(seq_len(n), count), labels, waverepo_positions(h5, n, fail), ticks = ticks,
+              cover = if (fits) cover)
 }
 
 waverepo_positions <- function(h5, n, fail) {
@@ -42,9 +40,8 @@ waverepo_positions <- function(h5, n, fail) {
   value <- h5_use(h5, "/epos", fail, \(set) {
     if (!inherits(set, "H5D")) fail("`/epos` is no data set")
     extent <- h5_extent(set, "/epos", fail)
-    if (!identical(extent, c(n, 2)) && !identical(extent, c(2, n))) {
-      fail("`/epos` does not have a position, x and y, for each unit")
-    }
+    fail_if(!identical(extent, c(n, 2)) && !identical(extent, c(2, n)), fail,
+            "`/epos` does not have a position, x and y, for each unit")
     matrix(h5_read(set, "/epos", fail), extent[[1L]])
   })
   if (nrow(value) != n) value <- t(value)
@@ -69,11 +66,10 @@ maxwell_rate <- 20000
 read_maxwell <- function(h5, about, fail) {
   if (h5_has_path(h5, "proc0/spikeTimes", fail)) {
     return(wells_together(list(maxwell_part(h5, "/proc0/spikeTimes", "/mapping",
-                                            maxwell_rate, NULL, about, fail))))
+                                            maxwell_rate, NULL, about, fail)), fail))
   }
-  if (!h5_has(h5, "wells", fail)) {
-    fail("it has neither `/proc0/spikeTimes` nor `/wells`, so no detected spikes")
-  }
+  fail_if(!h5_has(h5, "wells", fail), fail,
+          "it has neither `/proc0/spikeTimes` nor `/wells`, so no detected spikes")
   groups <- \(path) sort(h5_use(h5, path, fail, \(group) {
     if (!inherits(group, "H5Group")) fail(sprintf("`%s` is no group", path))
     h5_try(names(group), path, fail)
@@ -86,14 +82,12 @@ read_maxwell <- function(h5, about, fail) {
     has <- \(name) h5_has_path(h5, paste0(place, "/", name), fail)
     if (!has("spikes")) return(NULL)
     rate <- said_rate(h5_number(h5, paste0(place, "/settings/sampling"), fail),
-                      about$sampling_rate, "`settings/sampling`", fail)
+                      about$sampling_rate, fail, "`settings/sampling`")
     frames <- if (has("groups/routed/frame_nos")) paste0(place, "/groups/routed/frame_nos")
     maxwell_part(h5, paste0(place, "/spikes"), paste0(place, "/settings/mapping"), rate,
                  frames, about, fail)
   })
-  parts <- parts[lengths(parts) > 0L]
-  if (length(parts) == 0L) fail("none of its wells has detected spikes")
-  wells_together(parts)
+  wells_together(parts, fail)
 }
 
 maxwell_part <- function(h5, spikes, mapping, rate, frames, about, fail) {
@@ -103,9 +97,8 @@ maxwell_part <- function(h5, spikes, mapping, rate, frames, about, fail) {
   wired <- wired[!is.na(wired$channel) & wired$channel >= 0 & !duplicated(wired$channel), ]
   # Spikes are also detected on channels that no electrode is wired to.
   channel <- sort(unique(c(wired$channel, spikes$channel)))
-  if (!all(is.finite(c(spikes$frameno, spikes$channel)))) {
-    fail("some spikes have no sample or no channel")
-  }
+  fail_if(!all(is.finite(c(spikes$frameno, spikes$channel))), fail,
+          "some spikes have no sample or no channel")
   zero <- if (is.null(frames)) 0 else h5_use(h5, frames, fail, \(set) {
     if (prod(h5_extent(set, frames, fail)) == 0) 0 else
       as.double(h5_read(set, frames, fail, at = 1))
@@ -145,22 +138,19 @@ read_3brain <- function(h5, about, fail) {
                    place = \(channel) if (whole) list(row = channel %/% side + 1,
                                                       col = channel %% side + 1))
   })
-  parts <- parts[lengths(parts) > 0L]
-  if (length(parts) == 0L) fail("none of its wells has detected spikes")
-  wells_together(parts)
+  wells_together(parts, fail)
 }
 
 read_brainwave4 <- function(h5, about, fail) {
   events <- "/3BResults/3BChEvents/"
-  if (!h5_has_path(h5, paste0(events, "SpikeTimes"), fail)) {
-    fail("it has no `/3BResults/3BChEvents/SpikeTimes`, so no detected spikes")
-  }
+  fail_if(!h5_has_path(h5, paste0(events, "SpikeTimes"), fail), fail,
+          "it has no `/3BResults/3BChEvents/SpikeTimes`, so no detected spikes")
   has <- \(name) h5_has_path(h5, name, fail)
   variable <- \(name) if (has(paste0("/3BRecInfo/3BRecVars/", name))) {
     h5_number(h5, paste0("/3BRecInfo/3BRecVars/", name), fail)
   }
-  rate <- said_rate(variable("SamplingRate"), about$sampling_rate,
-                    "`/3BRecInfo/3BRecVars/SamplingRate`", fail)
+  rate <- said_rate(variable("SamplingRate"), about$sampling_rate, fail,
+                    "`/3BRecInfo/3BRecVars/SamplingRate`")
   list_of <- "/3BRecInfo/3BMeaStreams/Raw/Chs"
   place <- if (has(list_of)) h5_read_records(h5, list_of, c("Row", "Col"), fail)
   part <- brainwave_part(
@@ -170,7 +160,7 @@ read_brainwave4 <- function(h5, about, fail) {
                                                  col = place$Col[channel + 1])
   )
   frames <- variable("NRecFrames")
-  all <- wells_together(list(part))
+  all <- wells_together(list(part), fail)
   cover <- if (!is.null(frames)) round_to_ticks(c(0, frames), about$resolution, rate)
   if (all(is.finite(cover))) all$cover <- cover
   all
@@ -183,12 +173,10 @@ read_brainwave4 <- function(h5, about, fail) {
 brainwave_part <- function(h5, sets, rate, about, fail, channels, place) {
   sample <- h5_numbers(h5, sets[[1L]], fail)
   channel <- h5_numbers(h5, sets[[2L]], fail)
-  if (length(sample) != length(channel) || !all(is.finite(c(sample, channel)))) {
-    fail(sprintf("`%s` does not name a channel for each of `%s`", sets[[2L]], sets[[1L]]))
-  }
-  if (length(channels) && !all(channel %in% channels)) {
-    fail(sprintf("`%s` names channels that were not recorded", sets[[2L]]))
-  }
+  fail_if(length(sample) != length(channel) || !all(is.finite(c(sample, channel))), fail,
+          sprintf("`%s` does not name a channel for each of `%s`", sets[[2L]], sets[[1L]]))
+  fail_if(length(channels) && !all(channel %in% channels), fail,
+          sprintf("`%s` names channels that were not recorded", sets[[2L]]))
   all <- sort(unique(c(channels, channel)))
   list(ticks = round_to_ticks(sample, about$resolution, rate), code = match(channel, all),
        labels = number_labels(all),
@@ -209,16 +197,18 @@ brainwave5_rate <- function(h5, about, fail) {
     })
     if (is.list(settings) && is.list(settings$TimeConverter)) settings$TimeConverter$FrameRate
   }
-  said_rate(said, about$sampling_rate, "`SamplingRate`", fail)
+  said_rate(said, about$sampling_rate, fail, "`SamplingRate`")
 }
 
 # ---- Wells -------------------------------------------------------------------------
 
 #' The spikes of all wells; with more than one the well comes first in the name of a unit
-#' @param parts For each well `ticks`, `code`, `labels` and `table`.
+#' @param parts For each well `ticks`, `code`, `labels` and `table`, or `NULL`.
 #' @param of What a part is, the name of its column in the table of units.
 #' @noRd
-wells_together <- function(parts, of = "well") {
+wells_together <- function(parts, fail, of = "well") {
+  parts <- parts[lengths(parts) > 0L]
+  if (length(parts) == 0L) fail("none of its wells has detected spikes")
   if (length(parts) > 1L) {
     for (well in names(parts)) {
       n <- length(parts[[well]]$labels)
@@ -234,8 +224,7 @@ wells_together <- function(parts, of = "well") {
   tables <- lapply(parts, `[[`, "table")
   columns <- Reduce(intersect, lapply(tables, names))
   table <- do.call(rbind, unname(lapply(tables, `[`, columns)))
-  c(list(ticks = as.double(get("ticks"))),
-    named_units(as.integer(code), get("labels"), as.list(table)))
+  named_units(as.integer(code), get("labels"), as.list(table), ticks = as.double(get("ticks")))
 }
 
 #' Whether there is something at a path whose parts may be missing

@@ -8,8 +8,7 @@
 #' @noRd
 file_trial <- function(at, text, label, fail) {
   n <- length(at$trial)
-  doubt <- text[-seq_len(n)]
-  if (n == 0L) doubt <- text
+  doubt <- text[n + seq_along(at$doubt)]
   # What is the same in all rows tells nothing apart.
   several <- lengths(lapply(doubt, `[[`, "values")) > 1L
   if (n == 0L) {
@@ -23,20 +22,19 @@ file_trial <- function(at, text, label, fail) {
   for (k in which(several)) {
     one <- text[[1L]]
     pairs <- one$code + length(one$values) * (doubt[[k]]$code - 1)
-    if (n == 1L && length(unique(pairs)) > length(one$values)) {
-      fail(sprintf("column %s starts again in each %s", label(at$trial), label(at$doubt[[k]])),
-           sprintf("Both together name a trial: `trial_column = c(%s, %s)`.",
-                   encodeString(gsub("`", "", label(at$doubt[[k]])), quote = "\""),
-                   encodeString(gsub("`", "", label(at$trial)), quote = "\"")))
-    }
+    fail_if(n == 1L && length(unique(pairs)) > length(one$values), fail,
+            sprintf("column %s starts again in each %s", label(at$trial), label(at$doubt[[k]])),
+            sprintf("Both together name a trial: `trial_column = c(%s, %s)`.",
+                    encodeString(gsub("`", "", label(at$doubt[[k]])), quote = "\""),
+                    encodeString(gsub("`", "", label(at$trial)), quote = "\"")))
   }
   parts <- lapply(text[seq_len(n)], \(one) {
     values <- label_of_text(one$values)
     levels <- unique(values)
-    structure(match(values, levels)[one$code], levels = levels, class = "factor")
+    as_factor(match(values, levels)[one$code], levels)
   })
   empty <- Reduce(`|`, lapply(text[seq_len(n)], \(one) (one$values %in% c("", "NA"))[one$code]))
-  trial <- if (n > 1L) join_units(parts) else parts[[1L]]
+  trial <- join_units(parts)
   values <- levels(trial)
   number <- suppressWarnings(as.integer(values))
   if (!anyNA(number[!values %in% c("", "NA")]) && all(is.na(number) | number == values)) {
@@ -58,26 +56,22 @@ file_units <- function(unit, file, column, line) {
   values <- unit$values
   empty <- values %in% c("", "NA")
   at <- unit$code
-  if (any(empty)) {
-    rows <- which(empty[at])
-    abort_file(file, sprintf("column %s is empty in %s of %s rows, first in %s", column,
-                             commas(length(rows)), commas(length(at)), line(rows[[1L]])),
-               "Drop these rows, or name the unit.")
-  }
+  rows <- if (any(empty)) which(empty[at])
+  refuse_file_if(any(empty), file,
+                 sprintf("column %s is empty in %s of %s rows, first in %s", column,
+                         commas(length(rows)), commas(length(at)), line(rows[[1L]])),
+                 "Drop these rows, or name the unit.")
   shown <- label_of_text(values)
   levels <- unique(shown)
   levels <- levels[natural_order(levels)]
-  structure(match(shown, levels)[at], levels = levels, class = "factor")
+  as_factor(match(shown, levels)[at], levels)
 }
 
 #' Error unless all times of a file are finite
 #' @noRd
-check_file_times <- function(time, file, column, line) {
+check_file_times <- function(time, fail, column, line) {
   bad <- !is.finite(time)
-  if (any(bad)) {
-    abort_file(file, sprintf("column %s is missing or not finite in %s of %s rows, first in %s",
+  if (any(bad)) fail(sprintf("column %s is missing or not finite in %s of %s rows, first in %s",
                              column, commas(sum(bad)), commas(length(time)),
-                             line(which(bad)[[1L]])),
-               "Drop these rows first.")
-  }
+                             line(which(bad)[[1L]])), "Drop these rows first.")
 }

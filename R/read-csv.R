@@ -3,8 +3,8 @@
 # The head of the file decides how it is read; then every row is cut into fields, counted,
 # and its time and its unit are taken, a block of whole lines after the other.
 
-read_csv <- function(file, head, about, sep, decimal_mark, header) {
-  layout <- csv_layout(file, head, about, sep, decimal_mark, header)
+read_csv <- function(file, head, about, sep, decimal_mark, header, fail) {
+  layout <- csv_layout(file, head, about, sep, decimal_mark, header, fail)
   time_unit <- csv_time_unit(layout, about$time_unit)
   per_second <- units_per_second(time_unit, about$sampling_rate)
 
@@ -12,13 +12,12 @@ read_csv <- function(file, head, about, sep, decimal_mark, header) {
   columns <- csv_columns(file, layout, text)
   columns <- judge_open_line(file, columns, layout, text)
   time <- columns$time
-  line <- csv_line_namer(layout, columns$blank)
-  if (columns$odd > 0) check_file_times(time, file, layout$label(layout$time), line)
+  line <- \(row) sprintf("row %s (line %s)", commas(row), commas(file_line(row, layout, columns)))
+  if (columns$odd > 0) check_file_times(time, fail, layout$label(layout$time), line)
   of <- \(columns_of) columns$text[match(columns_of, text)]
   units <- Map(\(unit, k) file_units(unit, file, layout$label(k), line),
                of(layout$unit), layout$unit)
-  unit <- if (length(units) > 1L) join_units(units) else units[[1L]]
-  fail <- \(what, hint = NULL) abort_file(file, what, hint)
+  unit <- join_units(units)
   list(
     ticks = round_to_ticks(time, about$resolution, per_second), unit = unit,
     trial = file_trial(layout$trial, of(c(layout$trial$trial, layout$trial$doubt)),
@@ -51,14 +50,9 @@ known_of_units <- function(unit, text, names) {
   data.frame(unit = levels(unit), columns, check.names = FALSE)
 }
 
-#' Row of data n, for a message, with the line it stands on
-#'
-#' @param blank For each blank line the number of rows above it.
+#' Line on which row `row` of the data stands
 #' @noRd
-csv_line_namer <- function(layout, blank) {
-  \(row) sprintf("row %s (line %s)", commas(row),
-                 commas(row + layout$skip + sum(blank < row)))
-}
+file_line <- function(row, layout, columns) row + layout$skip + sum(columns$blank < row)
 
 csv_time_unit <- function(layout, time_unit) {
   said <- layout$said
@@ -80,7 +74,7 @@ csv_time_unit <- function(layout, time_unit) {
 #'   table of units); `said` (unit of time the header says, or NA), `names`, `label` (names
 #'   a column in messages), `bom`.
 #' @noRd
-csv_layout <- function(file, head, about, sep, decimal_mark, header) {
+csv_layout <- function(file, head, about, sep, decimal_mark, header, fail) {
   lines <- head$lines
   # A last line that may have been cut off does not say how the table is laid out.
   if (isTRUE(head$open) && sum(!grepl("^\\s*(#|$)", lines)) > 2L) lines <- lines[-length(lines)]
@@ -89,15 +83,14 @@ csv_layout <- function(file, head, about, sep, decimal_mark, header) {
   lines <- lines[seq_len(length(lines) - skip) + skip]
   lines <- lines[!grepl("^\\s*$", lines)]
   lines <- lines[seq_len(min(length(lines), 200L))]
-  if (length(lines) == 0L) abort_file(file, "it has no rows")
+  if (length(lines) == 0L) fail("it has no rows")
 
   if (is.null(sep)) {
     sep <- guess_separator(lines, decimal_mark)
-    if (is.null(sep)) {
-      abort_file(file, paste("it is no table: no separator (comma, semicolon, tab, bar,",
-                             "space) cuts its first lines into two or more fields"),
-                 "A table has a row for each spike, with its time and its unit.")
-    }
+    refuse_file_if(is.null(sep), file,
+                   paste("it is no table: no separator (comma, semicolon, tab, bar,",
+                         "space) cuts its first lines into two or more fields"),
+                   "A table has a row for each spike, with its time and its unit.")
   } else {
     check_separator(sep)
     if (sep == " ") sep <- ""
@@ -134,12 +127,8 @@ csv_layout <- function(file, head, about, sep, decimal_mark, header) {
                  "it has one column: a table of spikes needs times and units",
                  "For the times of one unit use `spike_trains(time, \"name\")`.")
 
-  fail <- \(what, hint) abort_file(file, what, hint)
-  at <- if (header) {
-    find_columns(names, about$time_column, about$unit_column, fail)
-  } else {
+  at <- if (header) find_columns(names, about$time_column, about$unit_column, fail) else
     columns_by_content(rows, about, decimal_mark, fail)
-  }
   at$trial <- find_trial(names, about$trial_column, c(at$time, at$unit))
   label <- \(k) if (header && nzchar(names[[k]])) paste0("`", names[[k]], "`") else k
   check_head_times(file, vapply(rows, `[[`, character(1), at$time), label(at$time),
@@ -214,36 +203,30 @@ columns_by_content <- function(rows, about, dec, fail) {
   if (is.null(time)) {
     columns <- lapply(seq_len(n), \(k) vapply(rows, `[[`, character(1), k))
     numeric <- vapply(columns, \(v) all(is_number_text(v, dec)), logical(1))
-    time <- setdiff(which(numeric), c(trial, unit))
     values <- lapply(columns, \(v) {
       suppressWarnings(as.double(if (dec == ",") sub(",", ".", v, fixed = TRUE) else v))
     })
-    if (length(time) > 1L) {
-      decimals <- vapply(values[time], \(v) any(v != round(v), na.rm = TRUE), logical(1))
-      if (any(decimals)) time <- time[decimals]
+    narrowed <- \(at, looks_like_time) {
+      fits <- if (length(at) > 1L) at[vapply(values[at], looks_like_time, NA)]
+      if (length(fits)) fits else at
     }
-    if (length(time) > 1L) {
-      grows <- vapply(values[time], \(v) {
-        !is.unsorted(v[!is.na(v)]) && length(unique(v)) > length(v) / 2
-      }, logical(1))
-      if (any(grows)) time <- time[grows]
-    }
-    if (length(time) != 1L) {
-      comma <- vapply(columns, \(v) all(grepl(comma_number, v)), logical(1))
-      if (any(comma)) abort_decimal_comma(columns[[which(comma)[[1L]]]], fail)
-      fail(sprintf("it has no header, and %s of its %d columns could be the times",
-                   if (length(time)) length(time) else "none", n),
-           "Say which one with `time_column` (and `unit_column`), by number.")
-    }
+    time <- setdiff(which(numeric), c(trial, unit))
+    time <- narrowed(time, \(v) any(v != round(v), na.rm = TRUE))
+    time <- narrowed(time, \(v) {
+      !is.unsorted(v[!is.na(v)]) && length(unique(v)) > length(v) / 2
+    })
+    comma <- which(vapply(columns, \(v) all(grepl(comma_number, v)), logical(1)))
+    if (length(time) != 1L && length(comma)) abort_decimal_comma(columns[[comma[[1L]]]], fail)
+    fail_if(length(time) != 1L, fail,
+            sprintf("it has no header, and %s of its %d columns could be the times",
+                    if (length(time)) length(time) else "none", n),
+            "Say which one with `time_column` (and `unit_column`), by number.")
   }
-  if (is.null(unit)) {
-    unit <- setdiff(seq_len(n), c(time, trial))
-    if (length(unit) != 1L) {
-      fail(sprintf("it has no header, and %d of its %d columns could be the units",
-                   length(unit), n),
-           "Say which one with `unit_column`, by number.")
-    }
-  }
+  unit <- unit %||% setdiff(seq_len(n), c(time, trial))
+  fail_if(length(unit) != 1L && is.null(about$unit_column), fail,
+          sprintf("it has no header, and %d of its %d columns could be the units",
+                  length(unit), n),
+          "Say which one with `unit_column`, by number.")
   list(time = time, unit = unit, said = NA)
 }
 
@@ -253,12 +236,11 @@ comma_number <- "^[-+]?[0-9]+,[0-9]+$"
 #' @noRd
 abort_decimal_comma <- function(text, fail) {
   # 1,234 is a thousand to one person and one and a bit to another.
-  if (all(grepl("^[-+]?[1-9][0-9]{0,2}(,[0-9]{3})+$", trimws(text)))) {
-    fail(sprintf("its times hold commas, as in %s, which may part thousands or be decimal commas",
-                 encodeString(text[[1L]], quote = "\"")),
-         paste("Take them out of the file where they part thousands;",
-               "say `decimal_mark = \",\"` only where they are decimal commas."))
-  }
+  fail_if(all(grepl("^[-+]?[1-9][0-9]{0,2}(,[0-9]{3})+$", trimws(text))), fail,
+          sprintf("its times hold commas, as in %s, which may part thousands or be decimal commas",
+                  encodeString(text[[1L]], quote = "\"")),
+          paste("Take them out of the file where they part thousands;",
+                "say `decimal_mark = \",\"` only where they are decimal commas."))
   fail("its times are written with a decimal comma", "Say `decimal_mark = \",\"`.")
 }
 
@@ -307,12 +289,13 @@ abort_ragged <- function(file, row, line, n, expected, sep) {
 #'   column of text the `code` of each row among the distinct `values`; `blank`, for each
 #'   blank line the number of rows above it; `open`, NULL, or of a last line without a line
 #'   end its number, its text, and whether it is a row (`sound`).
+#' @param collect Gives what collects column `k` of text, see `text_column()`.
 #' @noRd
-csv_columns <- function(file, layout, text) {
+csv_columns <- function(file, layout, text, collect = \(k) text_column(k %in% layout$known)) {
   how <- list(sep = separator_code(layout$sep), dec = utf8ToInt(layout$dec),
               fields = layout$n_fields, time = layout$time, text = text)
   time <- list()
-  columns <- lapply(text, \(k) text_column(k %in% layout$known))
+  columns <- lapply(text, collect)
   blank <- list()
   lines <- 0
   rows <- 0
@@ -330,7 +313,7 @@ csv_columns <- function(file, layout, text) {
     lines <<- lines + got$lines
     odd <<- odd + got$odd
     sound <- got$fault[[1L]] == 0
-    if (!ends_line(bytes[[size]]) && got$lines > 0 && length(got$blank) < got$lines) {
+    if (layout$n_fields > 0 && !ends_line(bytes[[size]]) && length(got$blank) < got$lines) {
       open <<- list(line = lines, sound = sound, text = bytes[first:size])
     }
     if (!sound && (is.null(open) || rows == 0)) abort_row(file, layout, got, rows + 1, lines)

@@ -16,15 +16,13 @@ guess_format <- function(file, format) {
   }
   refuse_file_if(identical(format, "nev"), file, "it is no NEV file of Blackrock")
   if (starts("MATLAB") && (is.null(format) || format == "matlab")) return(list(format = "matlab"))
-  if (!is.null(format) && format %in% hdf5_formats) {
-    abort_file(file, if (format == "matlab") "it is no MATLAB file" else
-      sprintf("it is not an HDF5 file, as %s files are", hdf5_names[[match(format, hdf5_formats)]]))
-  }
+  refuse_file_if(!is.null(format) && format %in% names(hdf5_formats), file,
+                 if (format == "matlab") "it is no MATLAB file" else
+                   sprintf("it is not an HDF5 file, as %s files are", hdf5_formats[[format]]))
   numpy <- is_npy(magic) || is_zip(file)
-  if (identical(format, "numpy") || is.null(format) && numpy) {
-    if (!numpy) abort_file(file, "it is neither a NumPy array nor an archive of these")
-    return(list(format = "numpy"))
-  }
+  refuse_file_if(identical(format, "numpy") && !numpy, file,
+                 "it is neither a NumPy array nor an archive of these")
+  if (numpy && (is.null(format) || format == "numpy")) return(list(format = "numpy"))
   head <- read_head(file)
   if (is.null(format)) format <- if (is_axion(head$lines)) "axion" else "csv"
   list(format = format, head = head)
@@ -48,22 +46,22 @@ folder_format <- function(folder, format) {
   refuse_file_if(!format %in% folder_formats, folder, "it is a folder",
                  sprintf("Only these formats are folders: %s.",
                          toString(dQuote(folder_formats, FALSE))))
-  if (format == "numpy" && !numpy) {
-    abort_file(folder, paste("it is no folder of SpikeInterface: it has neither",
-                             "`numpysorting_info.json` nor `sorting_cached.npz`"))
-  }
+  refuse_file_if(format == "numpy" && !numpy, folder,
+                 paste("it is no folder of SpikeInterface: it has neither",
+                       "`numpysorting_info.json` nor `sorting_cached.npz`"))
   format
 }
 
 folder_formats <- c("phy", "numpy", "alf", "openephys")
 
-hdf5_formats <- c("nwb", "waverepo", "maxwell", "3brain", "matlab")
-hdf5_names <- c("NWB", "these", "MaxWell", "3Brain", "MATLAB")
+# Their names in messages.
+hdf5_formats <- c(nwb = "NWB", waverepo = "these", maxwell = "MaxWell", `3brain` = "3Brain",
+                  matlab = "MATLAB")
 
 #' @param magic The first bytes of the file.
 #' @noRd
 hdf5_format <- function(file, format, magic) {
-  refuse_file_if(!is.null(format) && !format %in% hdf5_formats, file,
+  refuse_file_if(!is.null(format) && !format %in% names(hdf5_formats), file,
                  sprintf("it is an HDF5 file, and none of format \"%s\"", format),
                  "Leave `format` out, and the right one is found.")
   rlang::check_installed("hdf5r", "to read HDF5 files.", call = user_frame())
@@ -88,9 +86,8 @@ layout_of_h5 <- function(h5, file) {
   if (all(c("spikes", "sCount") %in% names)) return("waverepo")
   if (any(c("proc0", "wells") %in% names)) return("maxwell")
   if ("3BResults" %in% names || any(grepl("^Well_", names))) return("3brain")
-  if ("estimates" %in% names) {
-    fail("it is a file of CaImAn, which holds traces", "Read it with `read_traces()`.")
-  }
+  fail_if("estimates" %in% names, fail,
+          "it is a file of CaImAn, which holds traces", "Read it with `read_traces()`.")
   fail(sprintf("it is an HDF5 file of no layout that is known here; it holds %s",
                if (length(names)) some(printable(names), 8L) else "nothing"),
        "Read it with hdf5r, and give times and units to `spike_trains()`.")
@@ -130,17 +127,11 @@ read_head <- function(file) {
   if (bom) bytes <- bytes[-(1:3)]
   all <- length(bytes) + 3L * bom < head_bytes
   bytes <- bytes[seq_len(min(length(bytes), head_bytes))]
-  text <- rawToChar(bytes)
-  Encoding(text) <- "bytes"
-  lines <- strsplit(text, "\r\n|\n|\r", useBytes = TRUE)[[1L]]
-  if (!all) {
-    if (length(lines) < 2L) {
-      abort_file(file, sprintf("its first %s bytes hold no line end, so it is no table",
-                               commas(head_bytes)))
-    }
-    lines <- lines[-length(lines)]
-  }
-  list(lines = clean_text(lines), bom = bom, all = all,
+  lines <- lines_of(bytes)
+  refuse_file_if(!all && length(lines) < 2L, file,
+                 sprintf("its first %s bytes hold no line end, so it is no table",
+                         commas(head_bytes)))
+  list(lines = if (all) lines else lines[-length(lines)], bom = bom, all = all,
        open = all && !ends_line(bytes[[length(bytes)]]))
 }
 

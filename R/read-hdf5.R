@@ -50,17 +50,15 @@ close_read <- function(h5) {
 #' @noRd
 h5_try <- function(code, name, fail) {
   tryCatch(withCallingHandlers(code, warning = \(w) {
-    if (grepl("integer precision lost", conditionMessage(w), fixed = TRUE)) {
-      fail(sprintf("`%s` holds whole numbers beyond 2^53, which R cannot tell apart", name))
-    }
+    fail_if(grepl("integer precision lost", conditionMessage(w), fixed = TRUE), fail,
+            sprintf("`%s` holds whole numbers beyond 2^53, which R cannot tell apart", name))
   }), error = \(e) {
     if (inherits(e, "synfire_error")) rlang::cnd_signal(e)
     said <- conditionMessage(e)
-    if (grepl("filter", said, ignore.case = TRUE) && grepl("regist|plugin|avail", said)) {
-      fail(sprintf("`%s` is compressed by a filter that this HDF5 library does not have", name),
-           paste("Install that filter and set HDF5_PLUGIN_PATH, or write the file with gzip",
-                 "compression (`h5repack -f GZIP=4`)."))
-    }
+    fail_if(grepl("filter", said, ignore.case = TRUE) && grepl("regist|plugin|avail", said), fail,
+            sprintf("`%s` is compressed by a filter that this HDF5 library does not have", name),
+            paste("Install that filter and set HDF5_PLUGIN_PATH, or write the file with gzip",
+                  "compression (`h5repack -f GZIP=4`)."))
     fail(sprintf("`%s` cannot be read: it is damaged, or a link that leads nowhere", name))
   })
 }
@@ -120,9 +118,8 @@ h5_part <- function(set, at) {
 #' @noRd
 h5_read_records <- function(h5, name, columns, fail) {
   h5_use(h5, name, fail, \(set) {
-    if (!inherits(set, "H5D") || h5_type(set, name, fail)$kind != "tables") {
-      fail(sprintf("`%s` must hold records", name))
-    }
+    fail_if(!inherits(set, "H5D") || h5_type(set, name, fail)$kind != "tables", fail,
+            sprintf("`%s` must hold records", name))
     extent <- h5_extent(set, name, fail)
     check_stored(set, prod(extent), h5_type(set, name, fail), name, fail)
     there <- h5_try({
@@ -176,10 +173,9 @@ h5_column <- function(group, name, path, n, fail) {
 check_stored <- function(set, n, type, name, fail) {
   stored <- h5_try(as.double(set$get_storage_size()), name, fail)
   # The best compressors make it a thousandth; what was never written takes no room.
-  if (n * type$size > max(2^20, 2000 * stored)) {
-    fail(sprintf("`%s` is damaged: %s values are said to lie in %s bytes", name, commas(n),
-                 commas(stored)))
-  }
+  fail_if(n * type$size > max(2^20, 2000 * stored), fail,
+          sprintf("`%s` is damaged: %s values are said to lie in %s bytes", name, commas(n),
+                  commas(stored)))
 }
 
 #' 64-bit integers of hdf5r as doubles, with a warning of bit64 where these are not exact
@@ -193,9 +189,8 @@ plain_numbers <- function(value) {
 #' @param extent Where they are known already, and need their check only.
 #' @noRd
 h5_extent <- function(set, name, fail, extent = h5_try(as.double(set$dims), name, fail)) {
-  if (anyNA(extent) || any(extent < 0) || !chunks_fit(set, length(extent), name, fail)) {
-    fail(sprintf("`%s` is damaged", name))
-  }
+  fail_if(anyNA(extent) || any(extent < 0) || !chunks_fit(set, length(extent), name, fail), fail,
+          sprintf("`%s` is damaged", name))
   extent
 }
 

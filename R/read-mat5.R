@@ -35,9 +35,8 @@ mat5_variables <- function(file, fail) {
     size <- mat5_size(tag[2L])
     left <- left - 8 - size
     if (is.na(left) || left < 0) fail("it is cut short, or damaged")
-    if (size > .Machine$integer.max) {
-      fail("it has a variable of more than 2 GB", "Save it once more with `save(..., \"-v7.3\")`.")
-    }
+    fail_if(size > .Machine$integer.max, fail,
+            "it has a variable of more than 2 GB", "Save it once more with `save(..., \"-v7.3\")`.")
     bytes <- readBin(con, "raw", size)
     if (tag[[1L]] == 15L) {
       inner <- inflate_element(bytes, endian, fail)

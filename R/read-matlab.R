@@ -4,8 +4,7 @@
 
 #' @param h5 The open file of version 7.3, or `NULL`.
 #' @noRd
-read_matlab <- function(h5, file, about) {
-  fail <- \(what, hint = NULL) abort_file(file, what, hint)
+read_matlab <- function(h5, file, about, fail) {
   for (arg in c("time_column", "unit_column")) {
     refuse_if(is.numeric(about[[arg]]), arg, "the name of a variable", describe(about[[arg]]))
   }
@@ -27,18 +26,16 @@ read_matlab <- function(h5, file, about) {
     if (any(vapply(times, is.null, NA))) fail(sprintf("`%s` has cells that hold no numbers", name))
     return(spikes_of_each(times, name, variables, about, fail))
   }
-  if (node$kind != "numbers") {
-    fail(sprintf("`%s` holds neither numbers nor cells. The file holds %s", name,
-                 described(variables)), "Say another one with `time_column`.")
-  }
+  fail_if(node$kind != "numbers", fail,
+          sprintf("`%s` holds neither numbers nor cells. The file holds %s", name,
+                  described(variables)), "Say another one with `time_column`.")
   if (is_line(node)) return(matlab_vectors(variables, name, about, fail))
   value <- matrix(node$read(), node$dim[[1L]])
   units_in <- lines_that_ascend(value)
-  if (length(units_in) != 1L) {
-    fail(sprintf("%s of `%s` could be the times of a unit, which ascend and end in NaN",
-                 if (length(units_in)) "both a row and a column" else "neither a row nor a column",
-                 name), "Save a cell array with the times of each unit in a cell.")
-  }
+  fail_if(length(units_in) != 1L, fail,
+          sprintf("%s of `%s` could be the times of a unit, which ascend and end in NaN",
+                  if (length(units_in)) "both a row and a column" else "neither a row nor a column",
+                  name), "Save a cell array with the times of each unit in a cell.")
   times <- lapply(asplit(value, units_in), \(one) structure(one[!is.nan(one)], whole = node$whole))
   spikes_of_each(times, name, variables, about, fail)
 }
@@ -317,8 +314,8 @@ spikes_of_each <- function(times, name, variables, about, fail) {
                                 sprintf("`%s`", name), about, fail)
   n <- length(times)
   known <- units_beside(variables, name, n, about$unit_column, fail)
-  c(list(ticks = round_to_ticks(time, about$resolution, per_second)),
-    named_units(rep(seq_len(n), lengths(times)), known$labels, known$table))
+  named_units(rep(seq_len(n), lengths(times)), known$labels, known$table,
+              ticks = round_to_ticks(time, about$resolution, per_second))
 }
 
 #' Names of units whose times lie apart, and what else is said of each
@@ -331,11 +328,10 @@ spikes_of_each <- function(times, name, variables, about, fail) {
 units_beside <- function(variables, times, n, unit_column, fail) {
   if (!is.null(unit_column)) {
     at <- pick_column(unit_column, names(variables), "unit_column", FALSE)
-    labels <- labels_of(value_of_each(variables[[at]], n))
-    if (is.null(labels)) {
-      fail(sprintf("`%s` does not name each of %s differently", names(variables)[[at]],
-                   counted(n, "unit")))
-    }
+    labels <- unit_names(value_of_each(variables[[at]], n))
+    fail_if(is.null(labels), fail,
+            sprintf("`%s` does not name each of %s differently", names(variables)[[at]],
+                    counted(n, "unit")))
   } else {
     labels <- NULL
     at <- 0L
@@ -351,18 +347,11 @@ units_beside <- function(variables, times, n, unit_column, fail) {
   for (pattern in if (is.null(labels)) c(unit_name_pattern, "^(u?ids?|labels?|names?)$")) {
     hit <- grep(pattern, bare)
     if (is.null(labels) && length(hit) == 1L) {
-      labels <- labels_of(known[[hit]])
+      labels <- unit_names(known[[hit]])
       if (!is.null(labels)) known <- known[-hit]
     }
   }
   list(labels = labels %||% number_labels(seq_len(n)), table = if (nzchar(place)) known)
-}
-
-#' Values as names of units, or `NULL` where they are the same for some
-#' @noRd
-labels_of <- function(values) {
-  labels <- if (is.numeric(values)) number_labels(values) else values
-  if (length(labels) && !anyDuplicated(labels) && all(nzchar(labels))) labels
 }
 
 #' The values of a variable that has one for each of `n` units, or `NULL`

@@ -5,13 +5,11 @@
 #' format on 8), a number (2) and a class (1). Numbers from 1 are electrodes, 0 and those
 #' above are other events. Class 0 is not sorted, 255 noise.
 #' @noRd
-read_nev <- function(file, about) {
-  fail <- \(what, hint = NULL) abort_file(file, what, hint)
+read_nev <- function(file, about, fail) {
   head <- readBin(file, "raw", 336L)
   size <- readBin(head[13:24], "integer", 3L, endian = "little")
-  if (length(head) < 336L || anyNA(size) || any(size < 1L) || size[[2L]] < 12L) {
-    fail("its header is damaged, or cut short")
-  }
+  fail_if(length(head) < 336L || anyNA(size) || any(size < 1L) || size[[2L]] < 12L, fail,
+          "its header is damaged, or cut short")
   wide <- if (as.integer(head[[9L]]) >= 3L) 8L else 4L
   n <- (file.size(file) - size[[1L]]) / size[[2L]]
   if (n < 0 || n != round(n)) fail("it is cut short: its last packet is not whole")
@@ -25,7 +23,7 @@ read_nev <- function(file, about) {
   class <- packets$class[spike]
   key <- electrode * 256 + class
   used <- sort(unique(key))
-  c(list(ticks = round_to_ticks(packets$time[spike], about$resolution, size[[3L]])),
-    named_units(match(key, used), paste(used %/% 256, used %% 256, sep = "_"),
-                list(electrode = used %/% 256, class = used %% 256)))
+  named_units(match(key, used), paste(used %/% 256, used %% 256, sep = "_"),
+              list(electrode = used %/% 256, class = used %% 256),
+              ticks = round_to_ticks(packets$time[spike], about$resolution, size[[3L]]))
 }

@@ -47,11 +47,10 @@ npy_header <- function(file, fail, any_type = FALSE) {
   n <- prod(extent)
   first <- 8 + (if (version == 1L) 2 else 4) + bytes
   left <- size - first
-  if (left != n * width) {
-    fail(sprintf("it is %s: %s bytes for %s values of %d bytes",
-                 if (left < n * width) "cut short" else "damaged", commas(left), commas(n),
-                 width))
-  }
+  fail_if(left != n * width, fail,
+          sprintf("it is %s: %s bytes for %s values of %d bytes",
+                  if (left < n * width) "cut short" else "damaged", commas(left), commas(n),
+                  width))
   list(file = file, first = first, n = n, shape = extent,
        by_column = identical(entry("fortran_order", "(True|False)"), "True"),
        fields = fields[nzchar(fields$kind), ], width = width)
@@ -135,9 +134,8 @@ npy_columns <- function(head, fail, several = FALSE) {
   shape <- head$shape
   # Among several columns, a row is one spike.
   wide <- length(shape) == 2L && head$n > 0 && (if (several) shape[[2L]] > 1 else !any(shape == 1))
-  if (!length(shape) %in% 1:2 || (wide && !several)) {
-    fail(sprintf("its shape is (%s); one column is read", toString(commas(shape))))
-  }
+  fail_if(!length(shape) %in% 1:2 || (wide && !several), fail,
+          sprintf("its shape is (%s); one column is read", toString(commas(shape))))
   if (nrow(head$fields) > 1L || nzchar(head$fields$name[[1L]])) return(npy_records(head, fail))
   value <- npy_values(head, fail)
   if (!wide) return(value)
@@ -154,9 +152,8 @@ read_npy <- function(file) {
   # Whether it can be opened at all.
   read_magic(file, 1L)
   head <- npy_header(file, fail)
-  if (any(head$fields$kind %in% c("U", "S")) || nrow(head$fields) > 1L) {
-    fail("it holds text or records; a column of numbers is read")
-  }
+  fail_if(any(head$fields$kind %in% c("U", "S")) || nrow(head$fields) > 1L, fail,
+          "it holds text or records; a column of numbers is read")
   as.double(npy_columns(head, fail))
 }
 

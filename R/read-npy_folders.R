@@ -28,12 +28,10 @@ alf_files <- function(folder, object) {
 
 #' Times are in seconds; row k of the arrays of `clusters` is cluster k - 1
 #' @noRd
-read_alf <- function(folder, resolution) {
-  fail <- \(what, hint = NULL) abort_file(folder, what, hint)
+read_alf <- function(folder, resolution, fail) {
   spikes <- alf_files(folder, "spikes")
-  if (!all(c("times", "clusters") %in% names(spikes))) {
-    fail("it is no ALF folder: it needs `spikes.times.npy` and `spikes.clusters.npy`")
-  }
+  fail_if(!all(c("times", "clusters") %in% names(spikes)), fail,
+          "it is no ALF folder: it needs `spikes.times.npy` and `spikes.clusters.npy`")
   time <- read_npy(spikes[["times"]])
   cluster <- read_npy(spikes[["clusters"]])
   check_spike_columns(folder, time, cluster)
@@ -44,8 +42,8 @@ read_alf <- function(folder, resolution) {
     return(list(ticks = round_to_ticks(time, resolution),
                 unit = unit_factor(cluster, length(cluster))))
   }
-  c(list(ticks = round_to_ticks(time, resolution)),
-    named_units(cluster + 1, number_labels(seq_len(n) - 1), known))
+  named_units(cluster + 1, number_labels(seq_len(n) - 1), known,
+              ticks = round_to_ticks(time, resolution))
 }
 
 # ---- Open Ephys --------------------------------------------------------------------
@@ -56,28 +54,25 @@ read_alf <- function(folder, resolution) {
 #' of the GUI `spike_times.npy` (samples) and `spike_clusters.npy`. `structure.oebin` says
 #' the name and the sampling rate of each. Cluster 0 is of spikes that are not sorted.
 #' @noRd
-read_openephys <- function(folder, about) {
-  fail <- \(what, hint = NULL) abort_file(folder, what, hint)
+read_openephys <- function(folder, about, fail) {
   said <- read_json(file.path(folder, "structure.oebin"))$spikes
   if (!is.data.frame(said) || !is.character(said$folder)) fail("`structure.oebin` names no spikes")
   parts <- lapply(seq_len(nrow(said)), \(k) {
     place <- file.path(folder, "spikes", said$folder[[k]])
-    has <- \(name) file.exists(file.path(place, name))
-    old <- has("spike_times.npy")
-    files <- if (old) c("spike_times.npy", "spike_clusters.npy") else
-      c("timestamps.npy", "clusters.npy")
-    if (!all(vapply(files, has, NA))) {
-      abort_file(place, sprintf("it has no `%s`", files[!vapply(files, has, NA)][[1L]]))
-    }
-    time <- read_npy(file.path(place, files[[1L]]))
-    cluster <- read_npy(file.path(place, files[[2L]]))
+    old <- file.exists(file.path(place, "spike_times.npy"))
+    files <- file.path(place, if (old) c("spike_times.npy", "spike_clusters.npy") else
+      c("timestamps.npy", "clusters.npy"))
+    lost <- basename(files[!file.exists(files)])
+    refuse_file_if(length(lost), place, sprintf("it has no `%s`", lost[[1L]]))
+    time <- read_npy(files[[1L]])
+    cluster <- read_npy(files[[2L]])
     check_spike_columns(place, time, cluster)
-    rate <- if (old) said_rate(said$sample_rate[k], about$sampling_rate, "`structure.oebin`", fail)
+    rate <- if (old) said_rate(said$sample_rate[k], about$sampling_rate, fail, "`structure.oebin`")
     used <- sort(unique(cluster))
     list(ticks = round_to_ticks(time, about$resolution, rate %||% 1),
          code = match(cluster, used), labels = number_labels(used),
          table = data.frame(cluster = used))
   })
   names(parts) <- make.unique(as.character(said$name %||% seq_along(parts)))
-  wells_together(parts, "electrode")
+  wells_together(parts, fail, "electrode")
 }

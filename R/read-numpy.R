@@ -1,8 +1,7 @@
 # Spikes in NumPy's files: the sortings that SpikeInterface saves, and plain arrays of times
 # and units.
 
-read_numpy <- function(file, about) {
-  fail <- \(what, hint = NULL) abort_file(file, what, hint)
+read_numpy <- function(file, about, fail) {
   if (dir.exists(file)) {
     if (file.exists(file.path(file, "numpysorting_info.json"))) {
       return(read_sorting_folder(file, about))
@@ -15,11 +14,10 @@ read_numpy <- function(file, about) {
   if (is_zip(file)) return(read_npz(file, NULL, about))
   head <- npy_header(file, fail)
   columns <- npy_columns(head, fail, several = TRUE)
-  if (!is.list(columns) || length(columns) < 2L) {
-    fail("it holds one column, and spikes need times and units",
-         paste("Give the folder that it lies in, or read it with Python and write one file",
-               "with `numpy.savez(file, time = ..., unit = ...)`."))
-  }
+  fail_if(!is.list(columns) || length(columns) < 2L, fail,
+          "it holds one column, and spikes need times and units",
+          paste("Give the folder that it lies in, or read it with Python and write one file",
+                "with `numpy.savez(file, time = ..., unit = ...)`."))
   names <- names(columns) %||% rep("", length(columns))
   if (any(nzchar(names))) {
     at <- find_columns(names, about$time_column, about$unit_column, fail)
@@ -60,15 +58,19 @@ read_sorting_folder <- function(folder, about, extensions = NULL) {
   if (!is.numeric(sample) || !is.numeric(unit) || !is.numeric(segment)) {
     file_fail("it has no fields `sample_index`, `unit_index` and `segment_index`")
   }
-  labels <- json_labels(info$unit_ids)
+  labels <- unit_names(if (identical(info$unit_ids, list())) character() else info$unit_ids)
   if (is.null(labels)) fail("its `numpysorting_info.json` does not name each unit differently")
   if (!all(is.finite(unit)) || any(unit < 0 | unit >= length(labels) | unit != round(unit))) {
     file_fail(sprintf("some spikes are of a unit that is none of the %s in `unit_ids`",
                       commas(length(labels))))
   }
   check_sorting_options(about)
-  keep <- chosen_segment(segment, info$num_segments, about$segment, fail)
-  rate <- said_rate(info$sampling_frequency, about$sampling_rate, "`sampling_frequency`", fail)
+  n <- info$num_segments
+  if (!is_plain_numeric(n) || length(n) != 1L || !is.finite(n) || !all(is.finite(segment))) {
+    fail("it does not say how many segments it holds")
+  }
+  keep <- segment == which_segment(n, about$segment, fail) - 1
+  rate <- said_rate(info$sampling_frequency, about$sampling_rate, fail, "`sampling_frequency`")
   sorting_spikes(sample[keep], unit[keep] + 1, labels, rate,
                  c(unit_properties(file.path(folder, "properties"), length(labels)),
                    analyzer_metrics(extensions, labels)), about, file_fail)
@@ -127,11 +129,8 @@ read_npz <- function(file, properties, about) {
 #' For each segment the samples of its spikes and the units that they are of, by name.
 #' @noRd
 npz_sorting <- function(array, arrays, properties, about, fail) {
-  labels <- array("unit_ids")
-  if (is.numeric(labels)) labels <- number_labels(labels)
-  if (!is.character(labels) || anyDuplicated(labels) || !all(nzchar(labels))) {
-    fail("its `unit_ids` do not name each unit differently")
-  }
+  labels <- unit_names(array("unit_ids"))
+  if (is.null(labels)) fail("its `unit_ids` do not name each unit differently")
   check_sorting_options(about)
   n <- array("num_segment")
   if (!is.numeric(n) || length(n) != 1L) fail("its `num_segment` is no number")
@@ -142,11 +141,10 @@ npz_sorting <- function(array, arrays, properties, about, fail) {
   unit <- array(names[[2L]])
   if (is.numeric(unit)) unit <- number_labels(unit)
   code <- match(unit, labels)
-  if (!is.numeric(sample) || length(sample) != length(code) || anyNA(code)) {
-    fail(sprintf("`%s` does not name one of `unit_ids` for each spike", names[[2L]]))
-  }
-  rate <- said_rate(array("sampling_frequency"), about$sampling_rate, "`sampling_frequency`",
-                    fail)
+  fail_if(!is.numeric(sample) || length(sample) != length(code) || anyNA(code), fail,
+          sprintf("`%s` does not name one of `unit_ids` for each spike", names[[2L]]))
+  rate <- said_rate(array("sampling_frequency"), about$sampling_rate, fail,
+                    "`sampling_frequency`")
   sorting_spikes(sample, code, labels, rate,
                  if (!is.null(properties)) unit_properties(properties, length(labels)),
                  about, fail)
@@ -162,14 +160,12 @@ npz_pynapple <- function(array, about, fail) {
   value <- lapply(rlang::set_names(c("t", "index", "keys", "start", "end")), array)
   labels <- if (is.numeric(value$keys)) number_labels(value$keys) else value$keys
   code <- match(value$index, value$keys)
-  if (anyDuplicated(labels) || length(code) != length(value$t) || anyNA(code)) {
-    fail("its `index` does not name one of `keys` for each time in `t`")
-  }
+  fail_if(anyDuplicated(labels) || length(code) != length(value$t) || anyNA(code), fail,
+          "its `index` does not name one of `keys` for each time in `t`")
   if (!is.numeric(value$t) || !all(is.finite(value$t))) fail("some spike times are not finite")
   seen <- c(value$start, value$end)
-  c(list(ticks = round_to_ticks(value$t, about$resolution),
-         cover = if (all(is.finite(seen))) round_to_ticks(range(seen), about$resolution)),
-    named_units(code, labels))
+  named_units(code, labels, ticks = round_to_ticks(value$t, about$resolution),
+              cover = if (all(is.finite(seen))) round_to_ticks(range(seen), about$resolution))
 }
 
 #' Error for what a sorting says itself
@@ -183,8 +179,7 @@ check_sorting_options <- function(about, of = "SpikeInterface") {
 
 sorting_spikes <- function(sample, code, labels, rate, table, about, fail) {
   if (!all(is.finite(sample))) fail("some spike times are not finite")
-  c(list(ticks = round_to_ticks(sample, about$resolution, rate)),
-    named_units(code, labels, table))
+  named_units(code, labels, table, ticks = round_to_ticks(sample, about$resolution, rate))
 }
 
 #' The properties of units that have one value for each of them
@@ -207,15 +202,6 @@ npy_vectors <- function(files) {
     }
   })
   columns[lengths(columns) > 0L]
-}
-
-#' Which spikes are of the segment to read
-#' @noRd
-chosen_segment <- function(segment, n, given, fail) {
-  if (!is_plain_numeric(n) || length(n) != 1L || !is.finite(n) || !all(is.finite(segment))) {
-    fail("it does not say how many segments it holds")
-  }
-  segment == which_segment(n, given, fail) - 1
 }
 
 #' Number of the segment to read, of `n`
@@ -248,35 +234,28 @@ array_spikes <- function(at, names, get, whole, about, fail) {
   if (!is.numeric(time)) fail(sprintf("column %s must hold times, but holds text", label(at$time)))
   column <- \(k) {
     value <- get(k)
-    if (length(value) != length(time)) {
-      fail(sprintf("%s has %s values, and %s has %s", label(at$time), commas(length(time)),
-                   label(k), commas(length(value))))
-    }
+    fail_if(length(value) != length(time), fail,
+            sprintf("%s has %s values, and %s has %s", label(at$time), commas(length(time)),
+                    label(k), commas(length(value))))
     values <- unique(value)
     list(code = match(value, values),
          values = if (is.numeric(values)) number_labels(values) else values)
   }
   row <- \(k) sprintf("row %s", commas(k))
-  odd <- which(!is.finite(time))
-  if (length(odd)) {
-    fail(sprintf("column %s is missing or not finite in %s of %s rows, first in %s",
-                 label(at$time), commas(length(odd)), commas(length(time)), row(odd[[1L]])),
-         "Drop these rows first.")
-  }
+  check_file_times(time, fail, label(at$time), row)
   per_second <- said_per_second(at$said, whole, paste("column", label(at$time)), about, fail)
   units <- lapply(at$unit, \(k) {
     one <- column(k)
     bad <- which(one$values %in% c("", "NA", "NaN", "Inf", "-Inf"))
-    if (length(bad)) {
-      fail(sprintf("column %s is empty or not finite, first in %s", label(k),
-                   row(match(bad[[1L]], one$code))))
-    }
+    fail_if(length(bad), fail,
+            sprintf("column %s is empty or not finite, first in %s", label(k),
+                    row(match(bad[[1L]], one$code))))
     levels <- one$values[natural_order(one$values)]
-    structure(match(one$values, levels)[one$code], levels = levels, class = "factor")
+    as_factor(match(one$values, levels)[one$code], levels)
   })
   trial <- c(at$trial$trial, at$trial$doubt)
   list(ticks = round_to_ticks(time, about$resolution, per_second),
-       unit = if (length(units) > 1L) join_units(units) else units[[1L]],
+       unit = join_units(units),
        trial = file_trial(at$trial, lapply(trial, column), label, fail))
 }
 
@@ -290,10 +269,9 @@ array_spikes <- function(at, names, get, whole, about, fail) {
 #' @noRd
 said_per_second <- function(said, whole, label, about, fail) {
   time_unit <- about$time_unit %||% (if (!is.na(said)) said)
-  if (is.null(time_unit) && whole) {
-    fail(sprintf("%s holds whole numbers, and nothing says of what", label),
-         paste("Say `time_unit = \"samples\"` with `sampling_rate`, or \"s\", \"ms\" or \"us\"."))
-  }
+  fail_if(is.null(time_unit) && whole, fail,
+          sprintf("%s holds whole numbers, and nothing says of what", label),
+          paste("Say `time_unit = \"samples\"` with `sampling_rate`, or \"s\", \"ms\" or \"us\"."))
   units_per_second(time_unit %||% "s", about$sampling_rate)
 }
 
@@ -301,39 +279,40 @@ said_per_second <- function(said, whole, label, about, fail) {
 #'
 #' @param code The place of each spike's unit among `labels`.
 #' @param columns A list of what is known of the units, or `NULL`.
-#' @return `unit` and `unit_table`, as `build_spike_trains()` takes them.
+#' @param ... What else is known of the spikes, such as their `ticks`.
+#' @return A list of `...`, `unit` and `unit_table`, as `build_spike_trains()` takes them.
 #' @noRd
-named_units <- function(code, labels, columns = NULL) {
+named_units <- function(code, labels, columns = NULL, ...) {
   o <- natural_order(labels)
   table <- if (length(columns)) {
     names(columns) <- make.unique(c("unit", names(columns)))[-1L]
     table <- data.frame(unit = labels, columns, check.names = FALSE, stringsAsFactors = FALSE)
     table[o, , drop = FALSE]
   }
-  list(unit = structure(match(code, o), levels = labels[o], class = "factor"),
-       unit_table = table)
+  list(unit = as_factor(match(code, o), labels[o]),
+       unit_table = table, ...)
+}
+
+#' Values as names of units, or `NULL` where they do not name each differently
+#' @noRd
+unit_names <- function(values) {
+  labels <- if (is.numeric(values)) number_labels(values) else
+    if (is.character(values)) clean_text(values)
+  if (!anyNA(labels) && !anyDuplicated(labels) && all(nzchar(labels))) labels
 }
 
 #' Samples in a second, as a file says and as the user does
+#' @param fail Raises the error where neither says it, from what `lacks`.
+#' @param by What says it, in the words of messages.
 #' @noRd
-said_rate <- function(said, given, name, fail) {
+said_rate <- function(said, given, fail, name = NULL, by = "the file",
+                      lacks = sprintf("%s does not say the sampling rate", name)) {
   if (!is_plain_numeric(said) || length(said) != 1L || !is.finite(said) || said <= 0) {
-    if (is.null(given)) fail(sprintf("%s does not say the sampling rate", name),
-                             "Give `sampling_rate`, in Hz.")
-    return(given)
+    return(given %||% fail(lacks, "Give `sampling_rate`, in Hz."))
   }
   refuse_if(!is.null(given) && given != said, "sampling_rate",
-            sprintf("left out, or %s as the file says", exact(said)), exact(given))
+            sprintf("left out, or %s as %s says", exact(said), by), exact(given))
   as.double(said)
-}
-
-#' Names of units in a JSON file, or `NULL`
-#' @noRd
-json_labels <- function(ids) {
-  if (identical(ids, list())) return(character())
-  labels <- if (is.numeric(ids)) number_labels(ids) else if (is.character(ids)) clean_text(ids)
-  if (is.null(labels) || anyNA(labels) || anyDuplicated(labels) || !all(nzchar(labels))) NULL
-  else labels
 }
 
 #' A small JSON file as a list

@@ -5,23 +5,20 @@
 # Spikes held at once; of a range, a file with fewer is read whole.
 nwb_block <- 2^22
 
-read_nwb <- function(h5, file, unit_column, resolution, trials, range, block = nwb_block) {
+read_nwb <- function(h5, fail, unit_column, resolution, trials, range, block = nwb_block) {
   if (!is.null(unit_column)) check_string(unit_column, "unit_column")
-  fail <- \(what, hint = NULL) abort_file(file, what, hint)
   open <- \(name) h5_open(h5, name, fail)
-  if (is.null(units <- open("/units"))) {
-    fail(if (h5_try(h5$attr_exists("nwb_version"), "/", fail)) {
-      "it has no `/units`, so no sorted spikes"
-    } else {
-      "it is an HDF5 file without `/units`, so no NWB file with spikes"
-    })
-  }
+  fail_if(is.null(units <- open("/units")), fail,
+          if (h5_try(h5$attr_exists("nwb_version"), "/", fail)) {
+          "it has no `/units`, so no sorted spikes"
+          } else {
+          "it is an HDF5 file without `/units`, so no NWB file with spikes"
+          })
   on.exit(close_read(units), add = TRUE, after = FALSE)
   needed <- c("spike_times", "spike_times_index")
-  if (!inherits(units, "H5Group") ||
-      !all(vapply(needed, \(name) h5_has(units, name, fail), logical(1)))) {
-    fail("its `/units` has no spike times (`spike_times` and `spike_times_index`)")
-  }
+  fail_if(!inherits(units, "H5Group") ||
+          !all(vapply(needed, \(name) h5_has(units, name, fail), logical(1))), fail,
+          "its `/units` has no spike times (`spike_times` and `spike_times_index`)")
 
   times <- open("/units/spike_times")
   on.exit(close_read(times), add = TRUE, after = FALSE)
@@ -30,11 +27,10 @@ read_nwb <- function(h5, file, unit_column, resolution, trials, range, block = n
   if (length(n) != 1L) fail("`/units/spike_times` must have one dimension")
   last <- h5_numbers(h5, "/units/spike_times_index", fail)
   # A column of ends, one a unit, that cuts the times into runs.
-  if (anyNA(last) || any(last != round(last)) || is.unsorted(c(0, last)) ||
-      (length(last) > 0L && last[[length(last)]] != n) || (length(last) == 0L && n > 0)) {
-    fail("`/units/spike_times_index` does not fit `/units/spike_times`",
-         "It must hold whole numbers that never decrease, the last one the number of spikes.")
-  }
+  fail_if(anyNA(last) || any(last != round(last)) || is.unsorted(c(0, last)) ||
+          (length(last) > 0L && last[[length(last)]] != n) || (length(last) == 0L && n > 0), fail,
+          "`/units/spike_times_index` does not fit `/units/spike_times`",
+          "It must hold whole numbers that never decrease, the last one the number of spikes.")
   names <- nwb_unit_names(h5, units, unit_column, length(last), fail)
 
   spikes <- nwb_times(times, n, last, resolution, range, block, fail)
@@ -44,9 +40,8 @@ read_nwb <- function(h5, file, unit_column, resolution, trials, range, block = n
   cover <- c(spikes$cover, observed,
              round_to_ticks(c(trial_table$start, trial_table$end), resolution))
   known <- nwb_unit_columns(h5, units, length(last), unit_column %||% "id", fail)
-  c(list(ticks = spikes$ticks, trials = trial_table,
-         cover = if (length(cover)) base::range(cover)),
-    named_units(spikes$code, names, known))
+  named_units(spikes$code, names, known, ticks = spikes$ticks, trials = trial_table,
+              cover = if (length(cover)) base::range(cover))
 }
 
 # ---- Spikes ------------------------------------------------------------------------
@@ -62,10 +57,9 @@ nwb_times <- function(times, n, last, resolution, range, block, fail) {
   read <- \(at) {
     value <- as.double(h5_read(times, "/units/spike_times", fail, "numbers", at, checked))
     checked <<- TRUE
-    if (!all(is.finite(value))) {
-      fail(sprintf("`/units/spike_times` is not finite for some spikes, first number %s",
-                   commas(at[!is.finite(value)][[1L]])))
-    }
+    fail_if(!all(is.finite(value)), fail,
+            sprintf("`/units/spike_times` is not finite for some spikes, first number %s",
+                    commas(at[!is.finite(value)][[1L]])))
     round_to_ticks(value, resolution)
   }
   if (!is.null(range) && n > block && search_pays(times, n, last, fail)) {
@@ -148,25 +142,19 @@ nwb_unit_names <- function(h5, units, unit_column, n, fail) {
   column <- unit_column %||% "id"
   name <- paste0("/units/", column)
   if (!h5_has(units, column, fail)) {
-    if (!is.null(unit_column)) {
-      fail(sprintf("`/units` has no column \"%s\"; it has %s", column,
-                   some(printable(h5_try(names(units), "/units", fail)), 12L)),
-           "Say another one with `unit_column`.")
-    }
+    fail_if(!is.null(unit_column), fail,
+            sprintf("`/units` has no column \"%s\"; it has %s", column,
+                    some(printable(h5_try(names(units), "/units", fail)), 12L)),
+            "Say another one with `unit_column`.")
     return(number_labels(seq_len(n) - 1))
   }
   value <- h5_use(h5, name, fail, \(set) {
-    if (!inherits(set, "H5D") || !identical(h5_extent(set, name, fail), as.double(n))) {
-      fail(sprintf("`%s` does not have one value for each unit", name))
-    }
+    fail_if(!inherits(set, "H5D") || !identical(h5_extent(set, name, fail), as.double(n)), fail,
+            sprintf("`%s` does not have one value for each unit", name))
     h5_read(set, name, fail, c("numbers", "words"))
   })
-  label <- if (is.numeric(value)) number_labels(as.double(value)) else clean_text(value)
-  if (anyNA(label) || any(label == "") || anyDuplicated(label)) {
-    fail(sprintf("`%s` does not name each unit differently", name),
-         "Say another column with `unit_column`.")
-  }
-  label
+  unit_names(value) %||% fail(sprintf("`%s` does not name each unit differently", name),
+                              "Say another column with `unit_column`.")
 }
 
 #' The columns of `/units` with one value for each unit, and those of their electrodes
@@ -182,9 +170,8 @@ nwb_unit_columns <- function(h5, units, n, names_are, fail) {
   on.exit(close_read(electrodes))
   if (!inherits(electrodes, "H5Group") || !h5_has(electrodes, "id", fail)) return(known)
   id <- h5_numbers(h5, paste0("/", place, "/id"), fail, as_read = TRUE)
-  if (any(row < 0 | row >= length(id) | row != round(row))) {
-    fail("`/units/electrodes` names rows that the table of electrodes does not have")
-  }
+  fail_if(any(row < 0 | row >= length(id) | row != round(row)), fail,
+          "`/units/electrodes` names rows that the table of electrodes does not have")
   of_them <- nwb_scalar_columns(electrodes, paste0("/", place), length(id), "id", fail)
   twice <- names(of_them) %in% names(known)
   names(of_them)[twice] <- paste0("electrode_", names(of_them)[twice])
@@ -253,33 +240,28 @@ nwb_trials <- function(h5, place, resolution, fail) {
   table <- h5_open(h5, place, fail)
   on.exit(close_read(table))
   leave_out <- "Leave trials out with `trials = FALSE`."
-  if (!inherits(table, "H5Group") || !h5_has(table, "start_time", fail) ||
-        !h5_has(table, "stop_time", fail)) {
-    fail(sprintf("`%s` has no `start_time` and `stop_time`", place), leave_out)
-  }
+  fail_if(!inherits(table, "H5Group") || !h5_has(table, "start_time", fail) ||
+            !h5_has(table, "stop_time", fail), fail,
+          sprintf("`%s` has no `start_time` and `stop_time`", place), leave_out)
   column <- \(name, ...) h5_numbers(h5, paste0(place, "/", name), fail, ...)
   start <- column("start_time")
   end <- column("stop_time")
   if (length(start) == 0L) return(NULL)
-  if (length(start) != length(end) || !all(is.finite(c(start, end)))) {
-    fail(sprintf("`%s` has trials without a start or a stop", place), leave_out)
-  }
+  fail_if(length(start) != length(end) || !all(is.finite(c(start, end))), fail,
+          sprintf("`%s` has trials without a start or a stop", place), leave_out)
   id <- if (h5_has(table, "id", fail)) column("id", as_read = TRUE) else seq_along(start)
-  if (length(id) != length(start) || anyNA(id) || anyDuplicated(id)) {
-    fail(sprintf("`%s/id` does not number each trial differently", place), leave_out)
-  }
+  fail_if(length(id) != length(start) || anyNA(id) || anyDuplicated(id), fail,
+          sprintf("`%s/id` does not number each trial differently", place), leave_out)
   start <- round_to_ticks(start, resolution)
   end <- round_to_ticks(end, resolution)
-  if (any(abs(c(start, end)) >= 2^53)) {
-    fail(sprintf("`%s` has times beyond 2^53 ticks of `resolution`", place), leave_out)
-  }
+  fail_if(any(abs(c(start, end)) >= 2^53), fail,
+          sprintf("`%s` has times beyond 2^53 ticks of `resolution`", place), leave_out)
   long <- end > start
   o <- order(start)
   o <- o[long[o]]
-  if (any(end < start) || any(end[o][-length(o)] > start[o][-1L])) {
-    fail(sprintf("`%s` has intervals that overlap, or end before they start", place),
-         leave_out)
-  }
+  fail_if(any(end < start) || any(end[o][-length(o)] > start[o][-1L]), fail,
+          sprintf("`%s` has intervals that overlap, or end before they start", place),
+          leave_out)
   if (!any(long)) fail(sprintf("no trial of `%s` has a length above zero", place), leave_out)
   if (!all(long)) {
     tell_trials("%s a length of zero, and the recording is read without.", sprintf(

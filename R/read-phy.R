@@ -27,35 +27,19 @@ read_phy <- function(file, resolution, sampling_rate, groups) {
   code <- match(as.integer(spikes$unit), kept)
   keep <- !is.na(code)
   spikes$ticks <- spikes$ticks[keep]
-  spikes$unit <- structure(code[keep], levels = levels(spikes$unit)[kept], class = "factor")
+  spikes$unit <- as_factor(code[keep], levels(spikes$unit)[kept])
   spikes
 }
 
 phy_sampling_rate <- function(folder, sampling_rate) {
   file <- file.path(folder, "params.py")
-  said <- NA_real_
-  if (file.exists(file)) {
-    lines <- text_lines(file)
-    pattern <- "^\\s*sample_rate\\s*=\\s*([0-9.eE+_]+)\\s*(#.*)?$"
-    hit <- grep(pattern, lines, value = TRUE)
-    if (length(hit)) {
-      number <- gsub("_", "", sub(pattern, "\\1", hit[[length(hit)]]))
-      said <- suppressWarnings(as.double(number))
-    }
-  }
-  if (is.null(sampling_rate)) {
-    if (!is.finite(said) || said <= 0) {
-      abort_file(folder, if (file.exists(file)) {
-        "its `params.py` has no line `sample_rate = ...`"
-      } else {
-        "it has no `params.py` that says the sampling rate"
-      }, "Give `sampling_rate`, in Hz.")
-    }
-    return(said)
-  }
-  refuse_if(!is.na(said) && said != sampling_rate, "sampling_rate",
-            sprintf("left out, or %s as `params.py` says", exact(said)), exact(sampling_rate))
-  sampling_rate
+  known <- file.exists(file)
+  pattern <- "^\\s*sample_rate\\s*=\\s*([0-9.eE+_]+)\\s*(#.*)?$"
+  hit <- if (known) utils::tail(grep(pattern, text_lines(file), value = TRUE), 1L)
+  said_rate(suppressWarnings(as.double(gsub("_", "", sub(pattern, "\\1", hit)))), sampling_rate,
+            \(...) abort_file(folder, ...), by = "`params.py`",
+            lacks = if (known) "its `params.py` has no line `sample_rate = ...`" else
+              "it has no `params.py` that says the sampling rate")
 }
 
 #' Label of each cluster: by hand where given, else Kilosort's
@@ -94,11 +78,10 @@ phy_labels <- function(folder, clusters) {
 #' @noRd
 check_phy_ids <- function(file, id, label, clusters) {
   if (length(id) == 0L) return(invisible())
-  if (!any(id %in% clusters)) {
-    abort_file(file, sprintf("it labels %s (%s), and none of them has a spike (clusters: %s)",
-                             counted(length(id), "cluster"), some(unique(id)), some(clusters)),
-               "It belongs to another sorting; leave `groups` out, or mend the table.")
-  }
+  refuse_file_if(!any(id %in% clusters), file,
+                 sprintf("it labels %s (%s), and none of them has a spike (clusters: %s)",
+                         counted(length(id), "cluster"), some(unique(id)), some(clusters)),
+                 "It belongs to another sorting; leave `groups` out, or mend the table.")
   twice <- id[duplicated(id) & !duplicated(data.frame(id, label))]
   refuse_file_if(length(twice), file, sprintf("it gives cluster %s two labels", twice[[1L]]))
 }

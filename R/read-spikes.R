@@ -200,22 +200,17 @@ read_spikes <- function(file, format = NULL, time_unit = c("s", "ms", "us", "sam
   check_given(file = "the path of a file or a folder")
   check_no_dots()
   time_units <- c("s", "ms", "us", "samples")
-  given <- c(
-    time_unit = !missing(time_unit) && !identical(time_unit, time_units),
-    time_column = !is.null(time_column), unit_column = !is.null(unit_column),
-    trial_column = !is.null(trial_column), sampling_rate = !is.null(sampling_rate),
-    sep = !is.null(sep), decimal_mark = !identical(decimal_mark, "."),
-    header = !is.null(header), groups = !is.null(groups),
-    trials = !isTRUE(trials) && !is.data.frame(trials), trial_clock = !is.null(trial_clock),
-    trial_window = !is.null(trial_window), segment = !is.null(segment)
-  )
-  time_unit <- if (given[["time_unit"]]) check_choice(time_unit, time_units)
+  options <- mget(intersect(names(formals()), unlist(format_options)))
+  usual <- list(time_unit = time_units, decimal_mark = ".", trials = TRUE)[names(options)]
+  given <- names(options)[!mapply(identical, options, usual)]
+  if (is.data.frame(trials)) given <- setdiff(given, "trials")
+  time_unit <- if ("time_unit" %in% given) check_choice(time_unit, time_units)
   check_path(file, "file", of = "a file or a folder")
   resolution <- check_resolution(resolution)
   if (!is.null(format)) check_choice(format, names(format_options))
   if (!is.null(sampling_rate)) check_number(sampling_rate, above = 0)
   check_choice(decimal_mark, c(".", ","))
-  if (given[["trials"]]) check_trials_choice(trials)
+  if ("trials" %in% given) check_trials_choice(trials)
   if (!is.null(header)) check_flag(header)
   if (!is.null(segment)) segment <- check_count(segment)
   range <- check_time_range(from, to)
@@ -224,26 +219,28 @@ read_spikes <- function(file, format = NULL, time_unit = c("s", "ms", "us", "sam
   refuse_file_if(!file.exists(file), file, "there is no such file or folder", "Check the path.")
   guess <- guess_format(file, format)
   if (!is.null(guess$h5)) on.exit(close_read(guess$h5))
-  check_options(given, guess$format)
+  check_taken(given, guess$format, format_options,
+              "left out for a file of format \"%s\"",
+              \(formats) sprintf("It is for %s.", and_list(formats)))
   fail <- \(what, hint = NULL) abort_file(file, what, hint)
   about <- list(time_unit = time_unit, time_column = time_column, unit_column = unit_column,
                 trial_column = trial_column, resolution = resolution,
                 sampling_rate = sampling_rate, segment = segment)
   spikes <- switch(
     guess$format,
-    csv = read_csv(file, guess$head, about, sep, decimal_mark, header),
-    axion = read_axion(file, guess$head, resolution),
-    nwb = read_nwb(guess$h5, file, unit_column, resolution,
+    csv = read_csv(file, guess$head, about, sep, decimal_mark, header, fail),
+    axion = read_axion(file, guess$head, resolution, fail),
+    nwb = read_nwb(guess$h5, fail, unit_column, resolution,
                    if (is.data.frame(trials)) FALSE else trials, range),
     phy = read_phy(file, resolution, sampling_rate, groups),
-    numpy = read_numpy(file, about),
-    alf = read_alf(file, resolution),
-    openephys = read_openephys(file, about),
-    nev = read_nev(file, about),
+    numpy = read_numpy(file, about, fail),
+    alf = read_alf(file, resolution, fail),
+    openephys = read_openephys(file, about, fail),
+    nev = read_nev(file, about, fail),
     waverepo = read_waverepo(guess$h5, about, fail),
     maxwell = read_maxwell(guess$h5, about, fail),
     `3brain` = read_3brain(guess$h5, about, fail),
-    matlab = read_matlab(guess$h5, file, about)
+    matlab = read_matlab(guess$h5, file, about, fail)
   )
   if (length(spikes$ticks) == 0L && is.null(spikes$cover) && (is.null(start) || is.null(end))) {
     fail("it holds no spikes", "Give `start` and `end` to read it all the same.")
@@ -298,10 +295,9 @@ bounds_of <- function(trials) {
 }
 
 check_trials_choice <- function(trials) {
-  ok <- is.logical(trials) && length(trials) == 1L && !is.na(trials) ||
-    is.character(trials) && length(trials) == 1L && !is.na(trials) && nzchar(trials)
-  refuse_if(!ok, "trials", "TRUE, FALSE, the name of a table of intervals, or a data frame",
-            describe(trials))
+  ok <- (is.logical(trials) || is.character(trials)) && length(trials) == 1L && !is.na(trials)
+  refuse_if(!ok || !nzchar(trials), "trials",
+            "TRUE, FALSE, the name of a table of intervals, or a data frame", describe(trials))
 }
 
 check_time_range <- function(from, to) {
@@ -336,14 +332,3 @@ format_options <- local({
     matlab = columns
   )
 })
-
-#' Options that a format would ignore are an error: they show a misunderstanding
-#' @noRd
-check_options <- function(given, format) {
-  ignored <- setdiff(names(given)[given], format_options[[format]])
-  if (length(ignored)) {
-    of <- names(format_options)[vapply(format_options, \(args) ignored[[1L]] %in% args, NA)]
-    abort_arg(ignored[[1L]], sprintf("left out for a file of format \"%s\"", format), "given",
-              sprintf("It is for %s.", and_list(paste0("\"", of, "\""))))
-  }
-}

@@ -9,6 +9,11 @@ head_bytes <- 65536L
 # A line of more is no row of a table, and must not fill the memory.
 longest_line <- 2^26
 
+#' Raise an error about a file if something is wrong with it, as refuse_file_if() does
+#' @param fail Raises the error, from what is wrong and a hint.
+#' @noRd
+fail_if <- function(wrong, fail, what, hint = NULL) if (wrong) fail(what, hint)
+
 #' Call `f` with one block of whole lines after the other
 #'
 #' @param f Takes a raw vector and how many of its bytes are whole lines.
@@ -23,10 +28,9 @@ each_block <- function(file, f) {
     bytes <- c(rest, bytes)
     cut <- last_line_end(bytes)
     rest <- if (cut == 0) bytes else bytes[seq_len(length(bytes) - cut) + cut]
-    if (length(rest) > longest_line) {
-      abort_file(file, sprintf("one of its lines is longer than %s bytes, so it is no table",
-                               commas(longest_line)))
-    }
+    refuse_file_if(length(rest) > longest_line, file,
+                   sprintf("one of its lines is longer than %s bytes, so it is no table",
+                           commas(longest_line)))
     if (cut > 0) f(bytes, cut)
   }
   if (length(rest)) f(rest, length(rest))
@@ -64,14 +68,10 @@ text_source <- function(file) {
       file, "it is compressed with bzip2 and larger than 2 GB", "Unpack it first."
     )))
   }
-  if (begin_with(magic, 0xfd, 0x37, 0x7a, 0x58, 0x5a, 0x00)) {
-    return(connection_source(gzfile(file, "rb"), damaged, \(crc, n) TRUE))
-  }
-  if (begin_with(magic, 0x1f, 0x8b)) {
-    return(connection_source(gzfile(file, "rb"), damaged,
-                             \(crc, n) gzip_is_whole(file, crc, n)))
-  }
-  connection_source(base::file(file, "rb"), damaged, NULL)
+  whole <- if (begin_with(magic, 0x1f, 0x8b)) \(crc, n) gzip_is_whole(file, crc, n)
+  xz <- begin_with(magic, 0xfd, 0x37, 0x7a, 0x58, 0x5a, 0x00)
+  connection_source(if (xz || !is.null(whole)) gzfile(file, "rb") else base::file(file, "rb"),
+                    damaged, whole)
 }
 
 #' The first bytes of a file, or an error where it cannot be opened
@@ -251,13 +251,17 @@ head_end <- function(bytes, size, layout) {
 #' Lines of a small text file, in UTF-8 and without a byte order mark
 #' @noRd
 text_lines <- function(file) {
-  if (dir.exists(file)) abort_file(file, "it is a folder")
-  if (file.size(file) > longest_line) {
-    abort_file(file, sprintf("it has more than %s bytes, so it is no table of labels",
-                             commas(longest_line)))
-  }
+  refuse_file_if(dir.exists(file), file, "it is a folder")
+  refuse_file_if(file.size(file) > longest_line, file,
+                 sprintf("it has more than %s bytes, so it is no table of labels",
+                         commas(longest_line)))
   bytes <- read_magic(file, file.size(file))
-  if (is_binary(bytes)) abort_file(file, "it holds binary data, not text")
-  if (begin_with_mark(bytes)) bytes <- bytes[-(1:3)]
+  refuse_file_if(is_binary(bytes), file, "it holds binary data, not text")
+  lines_of(if (begin_with_mark(bytes)) bytes[-(1:3)] else bytes)
+}
+
+#' Lines of bytes, in UTF-8
+#' @noRd
+lines_of <- function(bytes) {
   clean_text(strsplit(rawToChar(bytes), "\r\n|\n|\r", useBytes = TRUE)[[1L]])
 }

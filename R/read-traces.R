@@ -89,19 +89,20 @@ read_traces <- function(file, format = NULL, trace = NULL, neuropil = 0.7, cells
   if (!is.null(sampling_rate)) sampling_rate <- check_number(sampling_rate, above = 0)
   file <- path.expand(file)
   refuse_file_if(!file.exists(file), file, "there is no such file or folder", "Check the path.")
-  format <- traces_format(file, format)
-  ignored <- setdiff(names(given)[given], traces_options[[format]])
-  refuse_if(length(ignored), ignored[[1L]],
-            sprintf("left out for traces of format \"%s\"", format), "given")
-  trace <- check_trace(trace, format)
   fail <- \(what, hint = NULL) abort_file(file, what, hint)
+  format <- traces_format(file, format, fail)
+  check_taken(names(given)[given], format, traces_options,
+              "left out for traces of format \"%s\"")
+  if (!is.null(trace)) {
+    check_choice(trace, if (format == "suite2p") c("F", "spks") else c("F_dff", "C", "S"))
+  }
   read <- switch(
     format,
-    suite2p = read_suite2p(file, trace %||% "F", neuropil, cells),
-    caiman = read_caiman(file, trace, cells, sampling_rate),
-    npy = read_npy_matrix(file, series_in),
-    hdf5 = read_hdf5_matrix(file, dataset, series_in),
-    csv = read_csv_matrix(file, series_in)
+    suite2p = read_suite2p(file, trace %||% "F", neuropil, cells, fail),
+    caiman = read_caiman(file, trace, cells, sampling_rate, fail),
+    npy = read_npy_matrix(file, series_in, fail),
+    hdf5 = read_hdf5_matrix(file, dataset, series_in, fail),
+    csv = read_csv_matrix(file, series_in, fail)
   )
   value <- read$value
   if (length(value) == 0L) fail("it holds no traces")
@@ -118,12 +119,7 @@ read_traces <- function(file, format = NULL, trace = NULL, neuropil = 0.7, cells
 traces_options <- list(suite2p = c("trace", "neuropil", "cells"), caiman = c("trace", "cells"),
                        npy = "series_in", hdf5 = c("dataset", "series_in"), csv = "series_in")
 
-check_trace <- function(trace, format) {
-  if (is.null(trace)) return(NULL)
-  check_choice(trace, if (format == "suite2p") c("F", "spks") else c("F_dff", "C", "S"))
-}
-
-traces_format <- function(file, format) {
+traces_format <- function(file, format, fail) {
   folder <- dir.exists(file)
   if (!is.null(format)) {
     refuse_file_if(folder != (format == "suite2p"), file,
@@ -136,7 +132,6 @@ traces_format <- function(file, format) {
     rlang::check_installed("hdf5r", "to read HDF5 files.", call = user_frame())
     h5 <- open_h5(file, "r")
     on.exit(close_read(h5))
-    fail <- \(what, hint = NULL) abort_file(file, what, hint)
     return(if (h5_has_path(h5, "estimates/C", fail)) "caiman" else "hdf5")
   }
   if (is_npy(read_magic(file, 6L))) "npy" else "csv"
@@ -146,8 +141,7 @@ traces_format <- function(file, format) {
 
 #' The arrays of Suite2p hold a row for each region, one value a frame after the other
 #' @noRd
-read_suite2p <- function(folder, trace, neuropil, cells) {
-  fail <- \(what, hint = NULL) abort_file(folder, what, hint)
+read_suite2p <- function(folder, trace, neuropil, cells, fail) {
   path <- \(name) file.path(folder, paste0(name, ".npy"))
   if (!file.exists(path(trace))) {
     planes <- list.files(folder, "^(plane[0-9]+|combined)$")
@@ -156,29 +150,24 @@ read_suite2p <- function(folder, trace, neuropil, cells) {
   }
   header <- \(name) {
     head <- npy_header(path(name), \(what, hint = NULL) abort_file(path(name), what, hint))
-    if (length(head$shape) != 2L || nrow(head$fields) != 1L || head$by_column ||
-          !head$fields$kind %in% c("f", "i", "u")) {
-      abort_file(path(name), "it is no matrix of numbers with a row for each region")
-    }
+    refuse_file_if(!is_npy_matrix(head, c("f", "i", "u")) || head$by_column, path(name),
+                   "it is no matrix of numbers with a row for each region")
     head
   }
   head <- header(trace)
   chosen <- seq_len(head$shape[[1L]])
   if (cells) {
-    if (!file.exists(path("iscell"))) {
-      fail("it has no `iscell.npy`", "Say `cells = FALSE` to read all regions.")
-    }
+    fail_if(!file.exists(path("iscell")), fail,
+            "it has no `iscell.npy`", "Say `cells = FALSE` to read all regions.")
     chosen <- suite2p_cells(header("iscell"), head$shape[[1L]], path("iscell"))
   }
   value <- npy_rows(head, chosen, path(trace))
   if (trace == "F" && neuropil > 0) {
-    if (!file.exists(path("Fneu"))) {
-      fail("it has no `Fneu.npy`", "Say `neuropil = 0` to subtract nothing.")
-    }
+    fail_if(!file.exists(path("Fneu")), fail,
+            "it has no `Fneu.npy`", "Say `neuropil = 0` to subtract nothing.")
     around <- header("Fneu")
-    if (!identical(around$shape, head$shape)) {
-      fail("its `F.npy` and `Fneu.npy` are of different sizes")
-    }
+    fail_if(!identical(around$shape, head$shape), fail,
+            "its `F.npy` and `Fneu.npy` are of different sizes")
     value <- value - neuropil * npy_rows(around, chosen, path("Fneu"))
   }
   list(value = value, names = sprintf("roi_%d", as.integer(chosen - 1)))
@@ -193,6 +182,10 @@ suite2p_cells <- function(head, n, file) {
   refuse_file_if(length(chosen) == 0L, file, "it takes no region for a cell",
                  "Say `cells = FALSE` to read all regions.")
   chosen
+}
+
+is_npy_matrix <- function(head, kinds) {
+  length(head$shape) == 2L && nrow(head$fields) == 1L && head$fields$kind %in% kinds
 }
 
 #' Some rows of an array as the columns of a matrix
@@ -211,9 +204,8 @@ npy_rows <- function(head, rows, file) {
 
 #' CaImAn's matrices have a row for each component; hdf5r turns them over
 #' @noRd
-read_caiman <- function(file, trace, cells, sampling_rate) {
+read_caiman <- function(file, trace, cells, sampling_rate, fail) {
   rlang::check_installed("hdf5r", "to read HDF5 files.", call = user_frame())
-  fail <- \(what, hint = NULL) abort_file(file, what, hint)
   h5 <- open_h5(file, "r")
   on.exit(close_read(h5))
   # What was not computed is there as the word NoneType.
@@ -231,18 +223,13 @@ read_caiman <- function(file, trace, cells, sampling_rate) {
     accepted <- h5_numbers(h5, "/estimates/idx_components", fail)
     # A file without the others has only these.
     if (length(accepted) != length(chosen)) {
-      if (!all(accepted %in% (chosen - 1))) {
-        fail(sprintf("`/estimates/idx_components` names components that `%s` does not have", path))
-      }
+      fail_if(!all(accepted %in% (chosen - 1)), fail,
+              sprintf("`/estimates/idx_components` names components that `%s` does not have", path))
       chosen <- accepted + 1
     }
   }
-  rate <- if (h5_has_path(h5, "params/data/fr", fail)) {
-    said <- h5_number(h5, "/params/data/fr", fail)
-    if (is.finite(said) && said > 0) said
-  }
-  refuse_if(!is.null(sampling_rate) && !is.null(rate) && rate != sampling_rate, "sampling_rate",
-            sprintf("left out, or %s as the file says", exact(rate)), exact(sampling_rate))
+  said <- if (h5_has_path(h5, "params/data/fr", fail)) h5_number(h5, "/params/data/fr", fail)
+  rate <- said_rate(said, sampling_rate, \(...) NULL)
   list(value = value[, chosen, drop = FALSE], names = sprintf("roi_%d", as.integer(chosen - 1)),
        rate = rate)
 }
@@ -273,22 +260,17 @@ turned <- function(value, series_in, file) {
   if (series_in == "rows") t(value) else value
 }
 
-read_npy_matrix <- function(file, series_in) {
-  fail <- \(what, hint = NULL) abort_file(file, what, hint)
+read_npy_matrix <- function(file, series_in, fail) {
   read_magic(file, 1L)
   head <- npy_header(file, fail)
-  if (length(head$shape) != 2L || nrow(head$fields) != 1L ||
-        !head$fields$kind %in% c("f", "i", "u", "b")) {
-    fail("it is no matrix of numbers")
-  }
+  if (!is_npy_matrix(head, c("f", "i", "u", "b"))) fail("it is no matrix of numbers")
   value <- npy_values(head, fail)
   value <- matrix(value, head$shape[[1L]], head$shape[[2L]], byrow = !head$by_column)
   list(value = turned(value, series_in, file))
 }
 
-read_hdf5_matrix <- function(file, dataset, series_in) {
+read_hdf5_matrix <- function(file, dataset, series_in, fail) {
   rlang::check_installed("hdf5r", "to read HDF5 files.", call = user_frame())
-  fail <- \(what, hint = NULL) abort_file(file, what, hint)
   if (!is_hdf5(file)) fail("it is not an HDF5 file")
   h5 <- open_h5(file, "r")
   on.exit(close_read(h5))
@@ -298,8 +280,7 @@ read_hdf5_matrix <- function(file, dataset, series_in) {
   list(value = value, names = if (length(names) == ncol(value)) names)
 }
 
-read_csv_matrix <- function(file, series_in) {
-  fail <- \(what, hint = NULL) abort_file(file, what, hint)
+read_csv_matrix <- function(file, series_in, fail) {
   head <- read_head(file)
   lines <- head$lines[!grepl("^\\s*(#|$)", head$lines)]
   if (length(lines) == 0L) fail("it has no rows")
@@ -321,9 +302,10 @@ read_csv_matrix <- function(file, series_in) {
             "\"columns\" for a table whose header names its columns", "\"rows\"")
   parsed <- parse_column_name(first)
   time <- which(parsed$bare %in% time_names)
-  rate <- if (length(time) == 1L) rate_of_steps(value[, time], parsed$said[[time]])
-  series <- if (length(time) == 1L) -time else seq_along(first)
-  list(value = value[, series, drop = FALSE], rate = rate,
+  one <- length(time) == 1L
+  series <- if (one) -time else seq_along(first)
+  list(value = value[, series, drop = FALSE],
+       rate = if (one) rate_of_steps(value[, time], parsed$said[[time]]),
        names = make.unique(ifelse(nzchar(first), first, paste0("V", seq_along(first))))[series])
 }
 
@@ -336,17 +318,14 @@ csv_matrix_text <- function(file, sep, n, header, fail) {
     mark <- rows == 0 && begin_with_mark(bytes)
     bytes <- bytes[seq_len(size - 3 * mark) + 3 * mark]
     if (is_binary(bytes)) fail("it starts as a table, but holds binary data")
-    text <- rawToChar(bytes)
-    Encoding(text) <- "bytes"
-    lines <- clean_text(strsplit(text, "\r\n|\n|\r", useBytes = TRUE)[[1L]])
+    lines <- lines_of(bytes)
     lines <- lines[!grepl("^\\s*(#|$)", lines)]
     fields <- split_lines(lines, sep)
     bad <- which(lengths(fields) != n)
-    if (length(bad)) {
-      fail(sprintf("row %s has %s, not %s", commas(rows + bad[[1L]] - header),
-                   counted(length(fields[[bad[[1L]]]]), "field"), commas(n)),
-           "Each row needs the same number of fields.")
-    }
+    fail_if(length(bad), fail,
+            sprintf("row %s has %s, not %s", commas(rows + bad[[1L]] - header),
+                    counted(length(fields[[bad[[1L]]]]), "field"), commas(n)),
+            "Each row needs the same number of fields.")
     if (rows == 0 && header) fields <- fields[-1L]
     rows <<- rows + length(lines)
     parts[[length(parts) + 1L]] <<- unlist(fields)

@@ -104,10 +104,10 @@ causes_section <- function(tested) {
     return(list(paragraph(cause_words(tested))))
   }
   links <- utils::head(tested$links, 12L)
-  table <- data.frame(links$cause, links$effect, duration_text(links$delay), signif(links$rho, 2),
-                      vapply(links$p_holm,
-                             \(p) if (is.na(p)) NA_character_ else format(signif(p, 2)), ""))
-  names(table) <- c("Cause", "Effect", "Delay", "rho", "p of all pairs together")
+  p <- vapply(links$p_holm, \(p) if (is.na(p)) NA_character_ else format(signif(p, 2)), "")
+  table <- data.frame(Cause = links$cause, Effect = links$effect,
+                      Delay = duration_text(links$delay), rho = signif(links$rho, 2),
+                      "p of all pairs together" = p, check.names = FALSE)
   list(
     paragraph(c(cause_words(tested), untold_words(tested))),
     html_table(table, paste(

@@ -77,14 +77,11 @@ connection_phrases <- function(rows) {
 }
 
 connection_table <- function(rows) {
-  q <- sub("^< ", "\u2264 ", p_text(rows$q_value))
-  out <- data.frame(rows$from, rows$to, ifelse(rows$sign > 0, "excites", "inhibits"),
-                    duration_text(rows$lag), strength_text(rows$strength),
-                    interval_text(rows$strength_low, rows$strength_high), round(rows$count),
-                    round(rows$baseline), q)
-  names(out) <- c("From", "To", "Effect", "Lag", "Strength", "95 %", "Pairs of spikes",
-                  "Expected", "q")
-  out
+  data.frame(From = rows$from, To = rows$to, Effect = ifelse(rows$sign > 0, "excites", "inhibits"),
+             Lag = duration_text(rows$lag), Strength = strength_text(rows$strength),
+             "95 %" = interval_text(rows$strength_low, rows$strength_high),
+             "Pairs of spikes" = round(rows$count), Expected = round(rows$baseline),
+             q = sub("^< ", "\u2264 ", p_text(rows$q_value)), check.names = FALSE)
 }
 
 #' The row, in the table of all questions, of a question that could not be asked

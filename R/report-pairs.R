@@ -55,7 +55,8 @@ test_pairs <- function(x, alpha, threads, max_memory) {
   y <- keep_units(x, rlang::quo(!!units))
   counts <- cross_correlogram(y, plan$seconds, reach, threads = threads, max_memory = max_memory)
   kinds <- unique(plan$widths$peak)
-  n <- pair_surrogates_of(work[[length(chosen)]], length(kinds), alpha)
+  n <- max(ceiling(length(kinds) / alpha * (1 - 1e-9)) - 1,
+           min(pair_surrogates, floor(3e9 / work[[length(chosen)]])))
   trains <- trains_of(y)
   both <- length(kinds) == 2L
   seconds <- c(narrow = min(40 * pair_shift * plan$seconds, observed_seconds(x) / 50),
@@ -76,22 +77,17 @@ test_pairs <- function(x, alpha, threads, max_memory) {
                                                    0)) / (n + 1))
     found[found$p <= alpha * (1 + 1e-9), , drop = FALSE]
   })
-  list(pairs = one_row_a_pair(do.call(rbind, found)), all = choose(length(chosen), 2),
+  found <- do.call(rbind, found)
+  pair <- paste(pmin(found$reference, found$target), pmax(found$reference, found$target),
+                sep = "\r")
+  found <- found[!duplicated(pair), , drop = FALSE]
+  rownames(found) <- NULL
+  list(pairs = found, all = choose(length(chosen), 2),
        units = length(chosen), of = sum(spikes > 0), counts = counts,
        bin = plan$seconds, widths = plan$widths$width * plan$seconds, lags = plan$lags,
        max_lag = plan$lags * plan$seconds, n_surrogates = n, alpha = alpha,
        peaks = plan$widths$peak, shift = pair_shift * plan$seconds,
        piece = if (both) max(4 * reach, seconds[["wide"]]))
-}
-
-#' The first row of each pair, whichever unit is the reference
-#' @noRd
-one_row_a_pair <- function(found) {
-  pair <- paste(pmin(found$reference, found$target), pmax(found$reference, found$target),
-                sep = "\r")
-  found <- found[!duplicated(pair), , drop = FALSE]
-  rownames(found) <- NULL
-  found
 }
 
 # ---- How much to look at -------------------------------------------------------------
@@ -110,12 +106,6 @@ paired_units <- function(x, work, plan, max_memory) {
   spikes <- spikes_in_trials(x)
   memory <- 80 * seq_along(work)^2 * plan$reach + 150 * nrow(x)
   sort(order(-spikes)[seq_len(sum(work <= 4e8 & memory <= max_memory))])
-}
-
-#' Fewer surrogates where each takes long, and at least as many as p values of `alpha` need
-#' @noRd
-pair_surrogates_of <- function(work, kinds, alpha) {
-  max(ceiling(kinds / alpha * (1 - 1e-9)) - 1, min(pair_surrogates, floor(3e9 / work)))
 }
 
 # ---- Surrogates ----------------------------------------------------------------------

@@ -210,9 +210,10 @@ condition_pictured <- function(made, by) {
   counts <- made$activations
   if (is.null(counts)) return(NULL)
   p <- activation_psth(made$assemblies, by)
-  table <- data.frame(counts$assembly, as.character(counts$condition), counts$trials,
-                      signif(counts$seconds, 4), counts$count, signif(counts$rate, 3))
-  names(table) <- c("Assembly", "Condition", "Trials", "Seconds", "Activations", "Per minute")
+  table <- data.frame(Assembly = counts$assembly, Condition = as.character(counts$condition),
+                      Trials = counts$trials, Seconds = signif(counts$seconds, 4),
+                      Activations = counts$count, "Per minute" = signif(counts$rate, 3),
+                      check.names = FALSE)
   list(
     tag("h3", "In the trials"),
     paragraph(
@@ -287,8 +288,7 @@ draw_pairs <- function(pairs, tested) {
                         high = (pairs$lag + pairs$width / 2) * 1e3, pair = factor(labels, labels),
                         level = pairs$expected * bin / pairs$width)
   ggplot2::ggplot(bars) +
-    ggplot2::geom_rect(ggplot2::aes(xmin = .data$low, xmax = .data$high, ymin = -Inf, ymax = Inf),
-                       data = windows, fill = syn_band_strong) +
+    shaded_windows(windows) +
     ggplot2::geom_col(aes_from(x = "lag", y = "count"), fill = syn_colours[["blue"]],
                       width = bin * 1e3, colour = syn_colours[["blue"]], linewidth = 0.1) +
     ggplot2::geom_segment(aes_from(x = "low", xend = "high", y = "level", yend = "level"),

@@ -145,15 +145,15 @@ plain_assemblies <- function(found) {
   n <- attr(found, "n_surrogates", exact = TRUE)
   part <- lapply(found$participation, \(share) unique(range(round(100 * share))))
   out <- data.frame(
-    a = as.character(found$assembly), b = format(found), c = vapply(found$widths, widths_text, ""),
-    d = found$count,
-    e = ifelse(found$expected >= 100, round(found$expected), signif(found$expected, 2)),
-    f = vapply(part, \(v) paste(paste(v, collapse = " to "), "%"), ""),
-    g = sprintf("%s and %s", commas_each(found$first_half), commas_each(found$second_half)),
-    h = vapply(found$p, group_p_text, "", n = n)
+    No. = as.character(found$assembly),
+    "Members, and when each fires after the first" = format(found),
+    "Each within" = vapply(found$widths, widths_text, ""), Activations = found$count,
+    "By chance" = ifelse(found$expected >= 100, round(found$expected), signif(found$expected, 2)),
+    "Members fire in" = vapply(part, \(v) paste(paste(v, collapse = " to "), "%"), ""),
+    "First and second half" = sprintf("%s and %s", commas_each(found$first_half),
+                                      commas_each(found$second_half)),
+    p = vapply(found$p, group_p_text, "", n = n), check.names = FALSE
   )
-  names(out) <- c("No.", "Members, and when each fires after the first", "Each within",
-                  "Activations", "By chance", "Members fire in", "First and second half", "p")
   if (has_stability(found)) {
     out$Stable <- paste(stable_members(found, seq_len(nrow(found))), "of", found$size)
   }
@@ -210,12 +210,10 @@ pair_words <- function(tested) {
 #' @param n Surrogates; each kind of peak has as many for itself.
 #' @noRd
 pair_table <- function(pairs, n, kinds) {
-  out <- data.frame(pairs$reference, pairs$target, duration_text(pairs$lag),
-                    duration_text(pairs$width), pairs$peak, pairs$count, pairs$expected,
-                    vapply(pairs$p, group_p_text, "", n = (n + 1) / kinds - 1))
-  names(out) <- c("First unit", "Second unit", "Lag of the second", "Within", "Peak",
-                  "Pairs of spikes", "Expected", "p")
-  out
+  data.frame("First unit" = pairs$reference, "Second unit" = pairs$target,
+             "Lag of the second" = duration_text(pairs$lag), Within = duration_text(pairs$width),
+             Peak = pairs$peak, "Pairs of spikes" = pairs$count, Expected = pairs$expected,
+             p = vapply(pairs$p, group_p_text, "", n = (n + 1) / kinds - 1), check.names = FALSE)
 }
 
 # ---- On top --------------------------------------------------------------------------

@@ -34,11 +34,11 @@ check_assemblies <- function(assemblies) {
 #' One number for all, or one for each of `n` assemblies
 #' @noRd
 check_each <- function(x, n, arg, min, max, whole) {
-  ok <- is_plain_numeric(x) && is.null(dim(x)) && (length(x) == 1L || length(x) == n) &&
-    all(is.finite(x)) && (n == 0L || all(x >= min & x <= max)) && (!whole || all(x == floor(x)))
-  refuse_if(!ok, arg, sprintf("one %s %s, or %d of them", if (whole) "whole number" else "number",
-                              bounds_text(min, max), n), describe(x))
-  rep_len(as.double(x), n)
+  must <- sprintf("one %s %s, or %d of them", if (whole) "whole number" else "number",
+                  bounds_text(min, max), n)
+  within <- n > 0L
+  check_numbers(x, arg, c(1, n), if (within) min else -Inf, if (within) max else Inf, must,
+                is.null(dim(x)) && (!whole || all(x == floor(x))))
 }
 
 #' Error where more spikes, or a longer course of rates, would be made than a simulator makes
@@ -148,7 +148,11 @@ plant_assembly <- function(plan, k, last_tick, key) {
   size <- length(plan$members)
   begin <- spaced_ticks(n, last_tick - plan$span, 2 * plan$span + 1, key, sim_stream(44, k))
   takes_part <- matrix(random_uniform(n * size, key, sim_stream(45, k)) < plan$participation, n)
-  spikes <- takes_part * more_spikes(n * size, plan$spikes, key, k)
+  # One spike, and as many more as a Poisson number says.
+  more <- if (plan$spikes > 1) {
+    stats::qpois(random_uniform(n * size, key, sim_stream(46, k)), plan$spikes - 1)
+  }
+  spikes <- takes_part * (1 + (more %||% 0))
   cell <- rep(seq_along(spikes), spikes)
   activation <- as.integer((cell - 1L) %% n) + 1L
   member <- (cell - 1L) %/% n + 1L
@@ -161,11 +165,4 @@ plant_assembly <- function(plan, k, last_tick, key) {
       assembly = rep(k, length(cell)), activation = activation
     )
   )
-}
-
-#' Numbers of spikes: one, and as many more as a Poisson number says
-#' @noRd
-more_spikes <- function(n, mean, key, k) {
-  if (mean == 1) return(rep(1, n))
-  1 + stats::qpois(random_uniform(n, key, sim_stream(46, k)), mean - 1)
 }

@@ -71,11 +71,10 @@ simulate_coupled_maps <- function(steps = 1000, wiring = NULL, delay = 1, series
   check_room(n, max(1, delay), "delay", "short enough", most_simulated)
   if (is.null(r)) {
     r <- 3.87 + 0.13 * random_uniform(n, key, sim_stream(2))
-  } else if (!(is_plain_numeric(r) && length(r) %in% c(1, n) && all(is.finite(r)) &&
-                 all(r >= 1 & r <= 4))) {
-    abort_arg("r", sprintf("NULL, or 1 or %d numbers from 1 to 4", n), describe(r))
+  } else {
+    r <- check_numbers(r, "r", c(1, n), 1, 4, sprintf("NULL, or 1 or %d numbers from 1 to 4", n))
   }
-  x <- run_coupled(wiring, delay, rep_len(as.double(r), n),
+  x <- run_coupled(wiring, delay, r,
                    0.1 + 0.8 * random_uniform(n, key, sim_stream(3)), steps, transient)
   structure(with_noise(x, noise, key, sim_stream(4)), truth = wiring, delay = delay)
 }

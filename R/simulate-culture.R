@@ -144,22 +144,16 @@ spread_arrivals <- function(expected, key, stream) {
 }
 
 burst_times <- function(duration, burst_rate, burst_duration, key) {
-  start <- numeric()
-  if (burst_rate > 0) {
-    n <- ceiling(3 * duration * burst_rate + 20)
-    gap <- (0.4 - 0.6 * log(random_uniform(n, key, sim_stream(15)))) / burst_rate
-    start <- cumsum(gap)
-    start <- start[start < duration]
-  }
+  n <- if (burst_rate > 0) ceiling(3 * duration * burst_rate + 20) else 0
+  start <- cumsum((0.4 - 0.6 * log(random_uniform(n, key, sim_stream(15)))) / burst_rate)
+  start <- start[start < duration]
   length <- burst_duration[[1L]] + (burst_duration[[2L]] - burst_duration[[1L]]) *
     random_uniform(length(start), key, sim_stream(16))
   data.frame(start = start, duration = length)
 }
 
 check_range <- function(x, arg, max) {
-  ok <- is_plain_numeric(x) && length(x) == 2L && all(is.finite(x)) && x[[1L]] >= 0 &&
-    x[[1L]] <= x[[2L]] && x[[2L]] <= max
-  refuse_if(!ok, arg, paste("two numbers in increasing order, from 0 to", commas(max)),
-            describe(x))
-  as.double(x)
+  check_numbers(x, arg, 2L, 0, max,
+                paste("two numbers in increasing order, from 0 to", commas(max)),
+                x[[1L]] <= x[[2L]])
 }

@@ -189,11 +189,9 @@ check_strengths <- function(wiring) {
 #' Two numbers, or one for both
 #' @noRd
 check_pair <- function(x, arg, min, max) {
-  ok <- is_plain_numeric(x) && is.null(dim(x)) && length(x) %in% 1:2 && all(is.finite(x)) &&
-    all(x >= min & x <= max)
-  refuse_if(!ok, arg, sprintf("one or two numbers from %s to %s", exact(min), exact(max)),
-            describe(x))
-  rep_len(as.double(x), 2L)
+  check_numbers(x, arg, 1:2, min, max,
+                sprintf("one or two numbers from %s to %s", exact(min), exact(max)),
+                is.null(dim(x)))
 }
 
 #' The units: name, sign of their synapses, target rate and membrane time
@@ -257,11 +255,9 @@ shared_inputs <- function(units, common_input, fluctuation, oscillation, key) {
   }
   common_input <- check_pair(common_input, "common_input", 0, 10)
   several <- function(x, arg, min, max) {
-    ok <- is.null(x) || is_plain_numeric(x) && is.null(dim(x)) && length(x) <= 100L &&
-      all(is.finite(x)) && all(x >= min & x <= max)
-    refuse_if(!ok, arg, sprintf("NULL, or at most 100 numbers from %s to %s", exact(min),
-                                commas(max)), describe(x))
-    as.double(x)
+    if (is.null(x)) return(double())
+    must <- sprintf("NULL, or at most 100 numbers from %s to %s", exact(min), commas(max))
+    check_numbers(x, arg, min(length(x), 100L), min, max, must, is.null(dim(x)))
   }
   fluctuation <- several(fluctuation, "fluctuation", 0.001, 1e6)
   oscillation <- several(oscillation, "oscillation", 0.001, 500)

@@ -92,20 +92,16 @@ simulate_patterns <- function(duration = 60, units = 20, rate = 5,
       tick = pmin(pmax(tick, 0), last_tick), start = rep(start, each = size)
     )
   })
-  truth <- list(
-    patterns = lapply(seq_along(patterns), \(k) {
-      c(patterns[[k]][c("units", "lags", "count")],
-        list(times = ticks_to_seconds(unique(spikes[[k]]$start), resolution)))
-    }),
-    spikes = data.frame(pattern = integer(), occurrence = integer(), position = integer(),
-                        unit = factor(character(), levels), time = numeric()),
-    key = key
-  )
-  spikes <- do.call(rbind, spikes)
-  if (!is.null(spikes)) {
-    spikes$time <- ticks_to_seconds(spikes$tick, resolution)
-    truth$spikes <- spikes[names(truth$spikes)]
-  }
+  patterns <- lapply(seq_along(patterns), \(k) {
+    c(patterns[[k]][c("units", "lags", "count")],
+      list(times = ticks_to_seconds(unique(spikes[[k]]$start), resolution)))
+  })
+  none <- data.frame(pattern = integer(), occurrence = integer(), position = integer(),
+                     unit = factor(character(), levels), tick = numeric(), start = numeric())
+  spikes <- do.call(rbind, c(list(none), spikes))
+  spikes$time <- ticks_to_seconds(spikes$tick, resolution)
+  truth <- list(patterns = patterns,
+                spikes = spikes[c("pattern", "occurrence", "position", "unit", "time")], key = key)
   simulated(c(round_to_ticks(base$within * duration, resolution), spikes$tick),
             c(base$part, as.integer(spikes$unit)), levels, duration, resolution, truth)
 }

@@ -125,18 +125,15 @@ check_chains <- function(chains, units) {
             "without a name for some, or with a name twice")
   for (k in seq_along(chains)) {
     chain <- chains[[k]]
-    if (!is.character(chain) || length(chain) < 2L || !all(chain %in% units)) {
-      unknown <- if (is.character(chain)) setdiff(chain, units)
-      abort_arg(
-        sprintf("chains[[%d]]", k), "a character vector of two or more simulated units",
-        if (is.character(chain) && length(unknown) > 0L) {
-          sprintf("with the unknown unit %s", encodeString(unknown[[1L]], quote = "\""))
-        } else {
-          describe(chain)
-        },
-        sprintf("The units are \"%s\" to \"%s\".", units[[1L]], units[[length(units)]])
-      )
-    }
+    unknown <- if (is.character(chain)) setdiff(chain, units)
+    refuse_if(!is.character(chain) || length(chain) < 2L || length(unknown) > 0L,
+              sprintf("chains[[%d]]", k), "a character vector of two or more simulated units",
+              if (length(unknown) > 0L) {
+                sprintf("with the unknown unit %s", encodeString(unknown[[1L]], quote = "\""))
+              } else {
+                describe(chain)
+              },
+              sprintf("The units are \"%s\" to \"%s\".", units[[1L]], units[[length(units)]]))
   }
   chains
 }
@@ -153,6 +150,22 @@ check_delays <- function(delays) {
   matrix(as.double(delays), ncol = 2L)
 }
 
+#' Numbers from `min` to `max`, as many as one of `lengths`, repeated up to the last of these
+#' @param more What else must hold.
+#' @noRd
+check_numbers <- function(x, arg, lengths, min, max, must, more = TRUE) {
+  ok <- is_plain_numeric(x) && length(x) %in% lengths && all(is.finite(x)) &&
+    all(x >= min & x <= max) && more
+  refuse_if(!ok, arg, must, describe(x))
+  rep_len(as.double(x), lengths[[length(lengths)]])
+}
+
+#' One non-negative number for all, or one for each
+#' @noRd
+check_rates <- function(x, n, arg) {
+  check_numbers(x, arg, c(1, n), 0, Inf, sprintf("one number of at least 0, or %d of them", n))
+}
+
 check_probability <- function(x, arg = rlang::caller_arg(x)) {
   check_number(x, arg, min = 0, max = 1)
 }
@@ -160,7 +173,7 @@ check_probability <- function(x, arg = rlang::caller_arg(x)) {
 #' A simulated recording with its truth
 #' @noRd
 simulated <- function(ticks, unit, levels, duration, resolution, truth) {
-  x <- build_spike_trains(ticks, structure(as.integer(unit), levels = levels, class = "factor"),
+  x <- build_spike_trains(ticks, as_factor(as.integer(unit), levels),
                           start = 0, end = duration, resolution = resolution)
   attr(x, "truth") <- truth
   x
@@ -176,11 +189,9 @@ plant_chains <- function(chains, links, heads, probability, last_tick, levels, k
     cbind(chain = rep(names(chains)[[k]], nrow(run)), run,
           unit = chains[[k]][run$position])
   })
-  planted <- do.call(rbind, planted)
-  if (is.null(planted)) {
-    planted <- data.frame(chain = character(), occurrence = integer(), position = integer(),
-                          tick = numeric(), unit = character())
-  }
+  none <- data.frame(chain = character(), occurrence = integer(), position = integer(),
+                     tick = numeric(), unit = character())
+  planted <- do.call(rbind, c(list(none), planted))
   planted$unit <- factor(planted$unit, levels)
   planted
 }

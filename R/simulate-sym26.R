@@ -107,12 +107,3 @@ simulate_sym26 <- function(duration = 60, rate = 20,
             c(rep(seq_along(base), lengths(base)), as.integer(planted$unit)), LETTERS, duration,
             resolution, chain_truth(links, planted, probability, resolution, key))
 }
-
-#' One non-negative number for all, or one for each
-#' @noRd
-check_rates <- function(x, n, arg) {
-  ok <- is_plain_numeric(x) && (length(x) == 1L || length(x) == n) && all(is.finite(x)) &&
-    all(x >= 0)
-  refuse_if(!ok, arg, sprintf("one number of at least 0, or %d of them", n), describe(x))
-  rep_len(as.double(x), n)
-}

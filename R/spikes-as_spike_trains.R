@@ -81,7 +81,11 @@ as_spike_trains.data.frame <- function(x, ..., time_column = NULL, unit_column =
   at <- find_columns(names(x), time_column, unit_column)
   if (!is.null(like)) {
     check_no_dots()
-    check_like(like)
+    # Its spikes may be anything.
+    refuse_if(!inherits(like, "spike_trains"), "like", "NULL or a spike_trains object",
+              describe(like))
+    fault <- clock_fault(like) %||% trials_fault(like)
+    if (!is.null(fault)) abort_unsound("like", fault)
   }
   own <- like %||% (if (is.null(clock_fault(x))) x)
   if (is.null(more[["time_unit"]]) && !is.na(at$said)) more[["time_unit"]] <- at$said
@@ -136,22 +140,16 @@ find_trial_column <- function(x, trial_column, used) {
                           "times count on one clock and there are no trials."),
                     names(x)[[doubt[[1L]]]]))
   blocks <- if (length(at$trial) == 1L) {
-    Filter(\(k) restarts_within(x[[at$trial]], x[[k]]), doubt)
+    # A trial of one number is there in several blocks.
+    trial <- x[[at$trial]]
+    Filter(\(k) sum(!duplicated(data.frame(trial, x[[k]]))) > length(unique(trial)), doubt)
   }
-  if (length(blocks)) {
-    both <- names(x)[c(blocks[[1L]], at$trial)]
-    abort_arg("x", "a table whose trials have a number each",
-              sprintf("one where `%s` starts again in each `%s`", both[[2L]], both[[1L]]),
-              sprintf("Both together name a trial: `trial_column = c(\"%s\", \"%s\")`.",
-                      both[[1L]], both[[2L]]))
-  }
+  both <- names(x)[c(blocks[1L], at$trial)]
+  refuse_if(length(blocks), "x", "a table whose trials have a number each",
+            sprintf("one where `%s` starts again in each `%s`", both[[2L]], both[[1L]]),
+            sprintf("Both together name a trial: `trial_column = c(\"%s\", \"%s\")`.",
+                    both[[1L]], both[[2L]]))
   at$trial
-}
-
-#' Whether a trial of one number is there in several blocks
-#' @noRd
-restarts_within <- function(trial, block) {
-  sum(!duplicated(data.frame(trial, block))) > length(unique(trial))
 }
 
 #' The trial of each spike from one or several columns, which together name it
@@ -162,24 +160,13 @@ trial_of_columns <- function(x, at) {
   replace(do.call(paste, c(parts, sep = "_")), Reduce(`|`, lapply(parts, is.na)), NA)
 }
 
-#' Error unless `like` has a clock, an interval and sound trials; its spikes may be anything
-#' @noRd
-check_like <- function(like) {
-  refuse_if(!inherits(like, "spike_trains"), "like", "NULL or a spike_trains object",
-            describe(like))
-  fault <- clock_fault(like) %||% trials_fault(like)
-  if (!is.null(fault)) abort_unsound("like", fault)
-}
-
 #' @export
 as_spike_trains.list <- function(x, ...) {
   check_unit_names(x)
   repeated <- vapply(x, inherits, logical(1), what = "repeatedTrain")
   if (length(x) > 0L && all(repeated)) return(lay_out_trials(x, ...))
   refuse_if(any(repeated), "x", "a list of one kind", "repeatedTrain objects mixed with others")
-  times <- Map(\(times, name) {
-    check_times(plain_times(times), sprintf("x$%s", name))
-  }, x, names(x))
+  times <- Map(\(times, name) check_times(plain_times(times), sprintf("x$%s", name)), x, names(x))
   from_columns(as.double(unlist(times, use.names = FALSE)),
                factor(rep(names(x), lengths(times)), levels = names(x)), check_more(list(...)))
 }
@@ -195,11 +182,9 @@ from_columns <- function(time, unit, more, time_arg = "x", unit_arg = "x") {
 check_more <- function(more) {
   known <- setdiff(names(formals(spike_trains)), c("time", "unit"))
   unknown <- setdiff(names(more) %||% rep("", length(more)), known)
-  if (length(unknown)) {
-    name <- if (nzchar(unknown[[1L]])) unknown[[1L]] else "..."
-    abort_arg(name, "an argument of this function or of `spike_trains()`", "none",
-              sprintf("`spike_trains()` takes %s.", toString(known)))
-  }
+  refuse_if(length(unknown), if (nzchar(unknown[[1L]])) unknown[[1L]] else "...",
+            "an argument of this function or of `spike_trains()`", "none",
+            sprintf("`spike_trains()` takes %s.", toString(known)))
   more
 }
 
@@ -228,9 +213,7 @@ lay_out_trials <- function(x, trial_window = NULL, resolution = 1e-6, ...) {
   refuse_if(length(n_trials) != 1L || n_trials == 0L, "x",
             "units with the same number of trials, at least one",
             sprintf("units with %s trials", toString(sort(lengths(x)))))
-  times <- lapply(x, \(trials) lapply(unclass(trials), \(one) {
-    check_times(plain_times(one), "x")
-  }))
+  times <- lapply(x, \(trials) lapply(unclass(trials), \(one) check_times(plain_times(one), "x")))
   per_trial <- unlist(lapply(times, lengths), use.names = FALSE)
   placed <- lay_out(round_to_ticks(as.double(unlist(times, use.names = FALSE)), resolution),
                     rep(rep(seq_len(n_trials), length(times)), per_trial),

@@ -98,17 +98,16 @@ bin_spikes <- function(x, bin_size, sigma = NULL, sparse = FALSE, gap = 1, max_m
 #' @noRd
 bins_of <- function(x, bin, gap) {
   resolution <- attr(x, "resolution", exact = TRUE)
-  trials <- trial_ticks(x)
-  bounds <- interval_ticks(x)
-  start <- trials$start %||% bounds[[1L]]
-  length <- (trials$end %||% bounds[[2L]]) - start
+  trials <- attr(x, "trials", exact = TRUE)
+  of <- stretches(x)
+  start <- of$start
+  length <- of$stop - start
   n <- length %/% bin
-  if (all(n == 0)) {
-    longest <- exact(ticks_to_seconds(max(length), resolution))
-    abort_arg("bin_size", sprintf("at most %s s, the length of the %s", longest,
-                                  if (is.null(trials)) "recording" else "longest trial"),
-              paste(exact(ticks_to_seconds(bin, resolution)), "s"))
-  }
+  refuse_if(all(n == 0), "bin_size",
+            sprintf("at most %s s, the length of the %s",
+                    exact(ticks_to_seconds(max(length), resolution)),
+                    if (is.null(trials)) "recording" else "longest trial"),
+            paste(exact(ticks_to_seconds(bin, resolution)), "s"))
   # Between trials that have rows.
   between <- ifelse(n > 0 & cumsum(n > 0) > 1, gap, 0)
   offset <- cumsum(between) + cumsum(n) - n
@@ -154,9 +153,7 @@ binned_counts <- function(x, bins, at, sigma) {
   kept <- !is.na(at)
   at <- split(as.integer(at[kept]), x$unit[kept])
   trials <- which(bins$n > 0)
-  between <- rep(TRUE, bins$rows)
-  between[sequence(bins$n, bins$offset + 1)] <- FALSE
-  between <- which(between)
+  between <- which(is.na(bins$time))
   counts <- matrix(if (is.null(sigma)) 0L else 0, bins$rows, length(units),
                    dimnames = list(NULL, units))
   weights <- if (!is.null(sigma)) gaussian_weights(sigma / bins$bin_size, max(bins$n))
@@ -212,9 +209,8 @@ as.data.frame.binned_spikes <- function(x, row.names = NULL, optional = FALSE, .
   plain <- as.matrix(x)
   columns <- lapply(seq_len(ncol(plain)), \(u) plain[rows, u])
   names(columns) <- colnames(plain)
-  if (!is.null(trial)) columns <- c(list(trial = trial[rows]), columns)
-  columns <- c(list(time = time[rows]), columns)
-  new_frame(columns, length(rows), row.names)
+  new_frame(c(list(time = time[rows]), if (!is.null(trial)) list(trial = trial[rows]), columns),
+            length(rows), row.names)
 }
 
 #' @export
@@ -242,10 +238,12 @@ binned_words <- function(x) {
   if (inherits(x, "activation_rate")) {
     list(class = "activation_rate", from = "activation_rate", axis = "Assembly",
          one = "assembly", many = "assemblies", values = "activations per second",
-         event = "activation")
+         event = "activation", legend = "Activations\nper second")
   } else {
     list(class = "binned_spikes", from = "bin_spikes", axis = "Unit", one = "unit",
-         many = "units", values = "spike counts", event = "spike")
+         many = "units", values = "spike counts", event = "spike",
+         legend = sprintf("Spikes in\n%s s%s", exact(attr(x, "bin_size", exact = TRUE)),
+                          if (is.null(attr(x, "sigma", exact = TRUE))) "" else ",\nsmoothed"))
   }
 }
 

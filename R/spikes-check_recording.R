@@ -80,18 +80,17 @@ check_recording <- function(x, refractory = 0.002, threads = NULL, max_memory = 
   threads <- check_threads(threads)
   max_memory <- check_memory(max_memory)
   seen <- look_at(x, refractory, threads, max_memory)
-  findings <- do.call(rbind,
-                      c(list(finding("", "note", 0, character(), "", "")[0L, ]),
-                        finding_columns(seen), finding_time_unit(seen), finding_time_step(seen),
-                        finding_silent(seen), finding_rates(seen), finding_refractory(seen),
-                        finding_shared(seen), finding_synchrony(seen), finding_presence(seen),
-                        finding_drift(seen), finding_gaps(seen), finding_trials(seen)))
+  findings <- rbind(
+    finding("", "note", 1, character(), "", "")[0L, ], finding_columns(seen),
+    finding_time_unit(seen), finding_time_step(seen), finding_silent(seen), finding_rates(seen),
+    finding_refractory(seen), finding_shared(seen), finding_synchrony(seen),
+    finding_presence(seen), finding_drift(seen), finding_gaps(seen), finding_trials(seen)
+  )
   o <- order(match(findings$severity, c("problem", "warning", "note")))
   findings <- findings[o, , drop = FALSE]
   rownames(findings) <- NULL
-  structure(list(findings = findings, units = seen$units, rates = seen$rates,
-                 intervals = seen$intervals, refractory = refractory, duration = seen$duration,
-                 looked_for = seen$looked_for, recording = format(x)),
+  kept <- c("units", "rates", "intervals", "refractory", "duration", "looked_for")
+  structure(c(list(findings = findings), seen[kept], list(recording = format(x))),
             class = c("recording_check", "synfire_result"))
 }
 
@@ -113,25 +112,22 @@ look_at <- function(x, refractory, threads, max_memory) {
   units <- unit_report(x, isi, refractory, duration, code, ticks[inside])
   rates <- piece_rates(at, code, nrow(units), duration / resolution, resolution)
   fine <- is.na(step) || step <= 0.001
-  seen <- list(spikes = length(code), outside = sum(!inside), units = units, step = step,
-               fine = fine, duration = duration, trials = !is.null(trials),
-               refractory = refractory, isi = ticks_to_seconds(isi$interval, resolution),
-               rates = rates, gaps = recorded_gaps(at, duration, resolution),
-               ends = unit_ends(at, code, nrow(units), duration, resolution),
-               synchrony = if (fine) synchronous_ticks(ticks[inside], units, step, resolution))
-  intervals <- interval_histogram(seen$isi, rep(1L, length(seen$isi)), 1L)
-  seen$intervals <- data.frame(from = intervals$from, to = intervals$to,
-                               count = as.vector(intervals$count))
+  isi <- ticks_to_seconds(isi$interval, resolution)
+  intervals <- interval_histogram(isi, rep(1L, length(isi)), 1L)
+  intervals$count <- as.vector(intervals$count)
   pairs <- shared_spikes(x, step, threads, max_memory)
-  seen$pairs <- pairs
-  seen$units <- with_partners(units, pairs)
-  drift <- duration >= 60 && any(units$spikes >= 100)
-  seen$looked_for <- c("columns", "time unit", "time step", "silent units", "rates",
-                       if (fine) "refractory", if (!is.null(pairs)) "shared spikes",
-                       if (fine) "synchrony", "presence", if (drift) "drift", "gaps",
-                       if (!is.null(trials)) "trials")
-  seen$can_drift <- drift
-  seen
+  looked_for <- c("columns", "time unit", "time step", "silent units", "rates",
+                  if (fine) "refractory", if (!is.null(pairs)) "shared spikes",
+                  if (fine) "synchrony", "presence",
+                  if (duration >= 60 && any(units$spikes >= 100)) "drift", "gaps",
+                  if (!is.null(trials)) "trials")
+  list(spikes = length(code), outside = sum(!inside), units = with_partners(units, pairs),
+       step = step, fine = fine, duration = duration, trials = !is.null(trials),
+       refractory = refractory, isi = isi, intervals = as.data.frame(intervals), rates = rates,
+       gaps = recorded_gaps(at, duration, resolution),
+       ends = unit_ends(at, code, nrow(units), duration, resolution), pairs = pairs,
+       synchrony = if (fine) synchronous_ticks(ticks[inside], units, step, resolution),
+       looked_for = looked_for)
 }
 
 #' Ticks since the start, of recorded time only: trials end to end
@@ -159,13 +155,11 @@ unit_report <- function(x, isi, refractory, duration, code, ticks) {
   resolution <- attr(x, "resolution", exact = TRUE)
   stats <- isi_table(x, isi, refractory)
   n <- nrow(stats)
-  first <- last <- rep(NA_real_, n)
-  first[rev(code)] <- rev(ticks)
-  last[code] <- ticks
+  ends <- first_and_last(ticks, code, n)
   data.frame(unit = stats$unit, spikes = stats$spikes,
              rate = if (duration > 0) stats$spikes / duration else rep(NA_real_, n),
-             first = ticks_to_seconds(first, resolution),
-             last = ticks_to_seconds(last, resolution), median_isi = stats$median,
+             first = ticks_to_seconds(ends$first, resolution),
+             last = ticks_to_seconds(ends$last, resolution), median_isi = stats$median,
              intervals = stats$intervals, violations = stats$violations,
              violation_share = stats$violation_share)
 }
@@ -194,14 +188,13 @@ unit_ends <- function(at, code, n_units, duration, resolution) {
   unit <- code[o]
   at <- ticks_to_seconds(at[o], resolution)
   n <- length(at)
-  head <- tail <- longest <- rep(NA_real_, n_units)
-  head[rev(unit)] <- rev(at)
-  tail[unit] <- duration - at
+  ends <- first_and_last(at, unit, n_units)
+  longest <- rep(NA_real_, n_units)
   same <- which(unit[-1L] == unit[-n])
   apart <- at[same + 1L] - at[same]
   by_length <- order(apart)
   longest[unit[same][by_length]] <- apart[by_length]
-  list(head = head, tail = tail, longest = longest)
+  list(head = ends$first, tail = duration - ends$last, longest = longest)
 }
 
 #' Ticks on which far more units fire than the spikes around make likely

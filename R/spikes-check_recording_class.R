@@ -16,7 +16,6 @@ check_report <- function(x, arg = rlang::caller_arg(x)) {
     is.character(parts$looked_for) && rlang::is_string(parts$recording)
   refuse_if(!sound, arg, "what `check_recording()` gives", "one that was changed",
             "`as.data.frame()` gives a table of the findings to change.")
-  invisible(x)
 }
 
 #' @rdname check_recording
@@ -89,23 +88,25 @@ autoplot.recording_check <- function(object, ...) {
               intervals = sprintf("Intervals between spikes (s; red: below %s ms)",
                                   exact(object$refractory * 1e3)),
               rates = "Units with at most this rate (Hz)")
-  panel <- \(name, n) factor(rep(panels[[name]], n), panels)
+  in_panel <- \(name, table) cbind(table, panel = factor(rep(panels[[name]], nrow(table)), panels))
   middle <- (seq_len(check_pieces) - 0.5) * object$duration / check_pieces
-  total <- data.frame(x = middle, y = rowSums(object$rates))
-  total$panel <- panel("total", nrow(total))
-  cells <- relative_rates(object$rates, middle)
+  total <- in_panel("total", data.frame(x = middle, y = rowSums(object$rates)))
+  cells <- in_panel("units", relative_rates(object$rates, middle))
   cells$y <- cells$y - page_shift
-  cells$panel <- panel("units", nrow(cells))
   intervals <- object$intervals
-  intervals <- data.frame(low = log_place(intervals$from), high = log_place(intervals$to),
-                          y = intervals$count,
-                          short = intervals$to <= object$refractory * (1 + 1e-6))
-  intervals$panel <- panel("intervals", nrow(intervals))
+  intervals <- in_panel("intervals", data.frame(
+    low = log_place(intervals$from), high = log_place(intervals$to), y = intervals$count,
+    short = intervals$to <= object$refractory * (1 + 1e-6)
+  ))
   rate <- sort(object$units$rate[object$units$rate > 0])
   # The first step begins at no unit.
-  rates <- data.frame(x = log_place(rep(rate, c(2L, rep(1L, length(rate)))[seq_along(rate)])),
-                      y = if (length(rate)) 0:length(rate) else integer())
-  rates$panel <- panel("rates", nrow(rates))
+  rates <- in_panel("rates", data.frame(
+    x = log_place(rep(rate, c(2L, rep(1L, length(rate)))[seq_along(rate)])),
+    y = if (length(rate)) 0:length(rate) else integer()
+  ))
+  # What was seen, without what to do about it.
+  seen <- if (nrow(object$findings) == 0L) "Nothing seems wrong." else
+    unlist(lapply(object$findings$message, strwrap, width = 110, initial = "- ", prefix = "  "))
   ggplot2::ggplot() +
     ggplot2::geom_raster(aes_from(x = "x", y = "y", fill = "share"), data = cells) +
     ggplot2::scale_fill_gradientn(colours = c("white", syn_scale), limits = c(0, 1),
@@ -113,15 +114,17 @@ autoplot.recording_check <- function(object, ...) {
                                   name = "Rate of a unit, relative to its highest") +
     ggplot2::geom_line(aes_from(x = "x", y = "y"), data = total,
                        colour = syn_colours[["blue"]], na.rm = TRUE) +
-    interval_bars(intervals[!intervals$short, ], syn_colours[["blue"]]) +
-    interval_bars(intervals[intervals$short, ], syn_colours[["vermilion"]]) +
+    ggplot2::geom_rect(ggplot2::aes(xmin = .data$low, xmax = .data$high, ymin = 0, ymax = .data$y),
+                       data = intervals, colour = "white", linewidth = 0.2,
+                       fill = syn_colours[ifelse(intervals$short, "vermilion", "blue")]) +
     ggplot2::geom_step(aes_from(x = "x", y = "y"), data = rates, colour = syn_colours[["blue"]]) +
     # The axis of counts and rates begins at 0.
     ggplot2::geom_blank(aes_from(y = "y"), data = data.frame(
       y = 0, panel = factor(panels[c("total", "intervals", "rates")], panels)
     )) +
     ggplot2::facet_wrap(ggplot2::vars(.data$panel), scales = "free", ncol = 2L) +
-    ggplot2::labs(title = object$recording, subtitle = page_text(object), x = NULL, y = NULL) +
+    ggplot2::labs(title = object$recording, subtitle = paste(seen, collapse = "\n"), x = NULL,
+                  y = NULL) +
     page_axes(short_names(as.character(object$units$unit))) +
     theme_synfire() +
     ggplot2::theme(plot.title = ggplot2::element_text(size = 11), legend.position = "bottom",
@@ -158,19 +161,6 @@ page_axes <- function(units) {
       guide = ggplot2::guide_axis(check.overlap = TRUE)
     )
   )
-}
-
-interval_bars <- function(bars, colour) {
-  ggplot2::geom_rect(ggplot2::aes(xmin = .data$low, xmax = .data$high, ymin = 0, ymax = .data$y),
-                     data = bars, fill = colour, colour = "white", linewidth = 0.2)
-}
-
-#' What was seen, without what to do about it, for the head of the page
-#' @noRd
-page_text <- function(x) {
-  if (nrow(x$findings) == 0L) return("Nothing seems wrong.")
-  paste(unlist(lapply(x$findings$message, strwrap, width = 110, initial = "- ", prefix = "  ")),
-        collapse = "\n")
 }
 
 #' Cells of the picture of all units over time: at most 300 rows

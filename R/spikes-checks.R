@@ -4,17 +4,24 @@
 #' @noRd
 check_resolution <- function(resolution) check_number(resolution, "resolution", min = 1e-12)
 
+#' Error where an argument is given that a choice has no use for
+#'
+#' @param takes The arguments of each choice, by its name.
+#' @param must A template for the choice.
+#' @param hint Gives the hint from the choices that take the argument.
+#' @noRd
+check_taken <- function(given, choice, takes, must, hint = \(choices) NULL) {
+  foreign <- setdiff(given, takes[[choice]])
+  choices <- names(takes)[vapply(takes, \(args) foreign[1L] %in% args, NA)]
+  refuse_if(length(foreign), foreign[[1L]], sprintf(must, choice), "given",
+            hint(paste0("\"", choices, "\"")))
+}
+
 check_time_type <- function(time, arg = "time") {
   # A class may carry another unit (difftime) or another meaning (integer64).
-  if (!is.numeric(time) || is.object(time)) {
-    is <- if (is.object(time) && !is.list(time)) {
-      sprintf("of class %s", class(time)[[1L]])
-    } else {
-      describe(time)
-    }
-    abort_arg(arg, "a numeric vector of seconds", is,
-              if (is.character(time)) "Convert it with `as.numeric()` first.")
-  }
+  refuse_if(!is_plain_numeric(time), arg, "a numeric vector of seconds",
+            if (is.object(time) && !is.list(time)) sprintf("of class %s", class(time)[[1L]]) else
+              describe(time), if (is.character(time)) "Convert it with `as.numeric()` first.")
 }
 
 check_times <- function(time, arg = "time") {
@@ -34,13 +41,11 @@ check_tick_range <- function(ticks, resolution, arg) {
   # From 2^51 on, two ticks may share one double of seconds.
   lost <- far >= 2^53 || (far >= 2^51 && any(round_to_ticks(ticks_to_seconds(ticks, resolution),
                                                             resolution) != ticks))
-  if (lost) {
-    worst <- which.max(abs(ticks))
-    abort_arg(arg, "within 2^53 ticks of zero, and told apart by doubles",
-              sprintf("not, in row %d: %s s, with ticks of %s s", worst,
-                      exact(ticks[[worst]] * resolution), exact(resolution)),
-              "Count time from the start of the recording, or use a coarser `resolution`.")
-  }
+  worst <- which.max(abs(ticks))
+  refuse_if(lost, arg, "within 2^53 ticks of zero, and told apart by doubles",
+            sprintf("not, in row %d: %s s, with ticks of %s s", worst,
+                    exact(ticks[[worst]] * resolution), exact(resolution)),
+            "Count time from the start of the recording, or use a coarser `resolution`.")
 }
 
 same_as_previous <- function(ticks, code) {
@@ -63,14 +68,12 @@ check_interval <- function(start, end, inside, resolution) {
     default(inside)
   }
   bounds <- c(bound(start, "start", min), bound(end, "end", max))
-  if (bounds[[1L]] > bounds[[2L]]) {
-    hint <- if (is.null(start) || is.null(end)) {
-      "A bound that is not given is the first or last spike or trial."
-    }
-    seconds <- exact(ticks_to_seconds(bounds, resolution))
-    abort_arg("start", "at or before `end`",
-              sprintf("%s s, and `end` is %s s", seconds[[1L]], seconds[[2L]]), hint)
-  }
+  seconds <- \(k) exact(ticks_to_seconds(bounds[[k]], resolution))
+  refuse_if(bounds[[1L]] > bounds[[2L]], "start", "at or before `end`",
+            sprintf("%s s, and `end` is %s s", seconds(1L), seconds(2L)),
+            if (is.null(start) || is.null(end)) {
+              "A bound that is not given is the first or last spike or trial."
+            })
   bounds
 }
 
@@ -105,33 +108,23 @@ check_trials <- function(trials, resolution) {
   refuse_if(!is.atomic(label) || anyNA(label) || anyDuplicated(label), "trials$trial",
             "a label that is not missing and different for each row",
             if (anyNA(label)) "missing in some rows" else "the same in some rows")
-  if (any(end < start)) {
-    bad <- which(end < start)
-    abort_arg("trials", "intervals whose `start` is at or before their `end`",
-              sprintf("reversed in %s of %s rows, the first in row %d (%s to %s s)",
-                      commas(length(bad)), commas(length(start)), bad[[1L]],
-                      exact(trials[["start"]][[bad[[1L]]]]), exact(trials[["end"]][[bad[[1L]]]])))
-  }
+  bad <- which(end < start)
+  refuse_if(length(bad), "trials", "intervals whose `start` is at or before their `end`",
+            sprintf("reversed in %s of %s rows, the first in row %d (%s to %s s)",
+                    commas(length(bad)), commas(length(start)), bad[[1L]],
+                    exact(trials[["start"]][[bad[[1L]]]]), exact(trials[["end"]][[bad[[1L]]]])))
   o <- order(start, end)
-  start <- start[o]
-  end <- end[o]
-  label <- label[o]
-  more <- as.data.frame(trials)[o, setdiff(names(trials), c("trial", "start", "end")),
-                                drop = FALSE]
-  n <- length(start)
-  clash <- which(start[-1L] < end[-n] | start[-1L] == start[-n])
-  if (length(clash)) {
-    k <- clash[[1L]]
-    seconds <- exact(ticks_to_seconds(c(start[k], end[k], start[k + 1L], end[k + 1L]),
-                                      resolution))
-    abort_arg("trials", "intervals that do not overlap",
-              sprintf("overlapping %s, first trial %s (%s to %s s) with trial %s (%s to %s s)",
-                      times_text(length(clash)), format(label[[k]]), seconds[[1L]],
-                      seconds[[2L]], format(label[[k + 1L]]), seconds[[3L]], seconds[[4L]]),
-              "Trials may touch, but not share more than that tick.")
-  }
-  out <- data.frame(trial = label, start = start, end = end)
-  out[names(more)] <- more
+  out <- data.frame(trial = label[o], start = start[o], end = end[o])
+  more <- setdiff(names(trials), names(out))
+  out[more] <- as.data.frame(trials)[o, more, drop = FALSE]
+  clash <- which(out$start[-1L] < out$end[-length(o)] | diff(out$start) == 0)
+  said <- \(k) sprintf("trial %s (%s to %s s)", format(out$trial[[k]]),
+                       exact(ticks_to_seconds(out$start[[k]], resolution)),
+                       exact(ticks_to_seconds(out$end[[k]], resolution)))
+  refuse_if(length(clash), "trials", "intervals that do not overlap",
+            sprintf("overlapping %s, first %s with %s",
+                    times_text(length(clash)), said(clash[[1L]]), said(clash[[1L]] + 1L)),
+            "Trials may touch, but not share more than that tick.")
   out
 }
 
@@ -140,13 +133,11 @@ times_text <- function(n) if (n == 1L) "once" else paste(commas(n), "times")
 check_trials_inside <- function(trials, bounds, resolution) {
   if (is.null(trials)) return(invisible())
   out <- trials$start < bounds[[1L]] | trials$end > bounds[[2L]]
-  if (any(out)) {
-    seconds <- exact(ticks_to_seconds(bounds, resolution))
-    abort_arg("trials", sprintf("within [`start`, `end`] = [%s, %s] s", seconds[[1L]],
-                                seconds[[2L]]),
-              sprintf("not, for %s of %s trials", commas(sum(out)), commas(length(out))),
-              "Widen `start` and `end`, or leave them out.")
-  }
+  refuse_if(any(out), "trials",
+            sprintf("within [`start`, `end`] = [%s] s",
+                    toString(exact(ticks_to_seconds(bounds, resolution)))),
+            sprintf("not, for %s of %s trials", commas(sum(out)), commas(length(out))),
+            "Widen `start` and `end`, or leave them out.")
 }
 
 # ---- Objects that exist ------------------------------------------------------------
@@ -172,11 +163,17 @@ check_spike_trains <- function(x, arg = rlang::caller_arg(x), once = FALSE) {
 #' Without a unit's second spike on a tick
 #' @noRd
 without_twice <- function(x) {
-  about <- attributes(x)
   columns <- unclass(x)
   keep <- !same_as_previous(columns$time, as.integer(columns$unit))
-  about$row.names <- .set_row_names(sum(keep))
-  columns <- list(time = columns$time[keep], unit = columns$unit[keep])[about$names]
+  with_columns(x, list(time = columns$time[keep], unit = columns$unit[keep])[names(columns)])
+}
+
+#' Other columns for a recording, which are known to be right, with all its attributes
+#' @noRd
+with_columns <- function(x, columns) {
+  about <- attributes(x)
+  about$names <- names(columns)
+  about$row.names <- .set_row_names(length(columns$time))
   attributes(columns) <- about
   columns
 }
@@ -235,13 +232,10 @@ columns_fault <- function(x) {
 #' @noRd
 clock_fault <- function(x) {
   fault <- \(...) list(is = paste0(...), hint = remake_hint)
-  one <- \(name) {
-    value <- attr(x, name, exact = TRUE)
-    is.double(value) && !is.object(value) && length(value) == 1L && is.finite(value)
-  }
   for (name in c("resolution", "start", "end")) {
-    if (!one(name)) {
-      return(fault("its attribute `", name, "` is ", describe(attr(x, name, exact = TRUE))))
+    value <- attr(x, name, exact = TRUE)
+    if (!is.double(value) || !is_number(value) || !is.finite(value)) {
+      return(fault("its attribute `", name, "` is ", describe(value)))
     }
   }
   if (attr(x, "resolution", exact = TRUE) <= 0) return(fault("its `resolution` is not positive"))

@@ -63,13 +63,10 @@ seconds_to_ticks <- function(value, resolution, arg = rlang::caller_arg(value)) 
   # A relative bound alone would let half a tick pass beyond 5e8 ticks. What rounding
   # of the double itself can do is always forgiven.
   slack <- pmin(1e-9 * pmax(1, size), 1e-3)
-  off <- abs(raw - ticks) > pmax(slack, 4 * .Machine$double.eps * size)
-  if (any(off)) {
-    first <- which(off)[[1L]]
-    abort_arg(arg, sprintf("a whole number of ticks of %s s", exact(resolution)),
-              sprintf("%s s, which is %s ticks", exact(value[[first]]), exact(raw[[first]])),
-              "Round it, or make the spike trains with a finer `resolution`.")
-  }
+  off <- which(abs(raw - ticks) > pmax(slack, 4 * .Machine$double.eps * size))
+  refuse_if(length(off), arg, sprintf("a whole number of ticks of %s s", exact(resolution)),
+            sprintf("%s s, which is %s ticks", exact(value[[off[[1L]]]]), exact(raw[[off[[1L]]]])),
+            "Round it, or make the spike trains with a finer `resolution`.")
   ticks + 0  # turns -0 into 0
 }
 
@@ -116,9 +113,8 @@ trial_ticks <- function(x) {
 #' First and last ticks of the trials, or of a recording without trials
 #' @noRd
 stretches <- function(x) {
-  trials <- trial_ticks(x)
-  bounds <- interval_ticks(x)
-  list(start = trials$start %||% bounds[[1L]], stop = trials$end %||% bounds[[2L]])
+  of <- trial_ticks(x) %||% as.list(rlang::set_names(interval_ticks(x), c("start", "end")))
+  list(start = of$start, stop = of$end)
 }
 
 #' For each spike the row of its trial, NA outside all; all 1 without trials
@@ -150,14 +146,12 @@ trains_of <- function(x, unit = as.integer(x$unit)) {
   ticks <- train_ticks(x)
   trials <- trial_ticks(x)
   of <- stretches(x)
-  start <- of$start
-  stop <- of$stop
   # A tick that two trials share is the later one's.
-  shared <- which(stop[-length(stop)] == start[-1L])
-  stop[shared] <- stop[shared] - 1
+  shared <- which(of$stop[-length(of$stop)] == of$start[-1L])
+  of$stop[shared] <- of$stop[shared] - 1
   # Names of units decide nothing: recordings that differ in these alone are the same.
   list(tick = ticks, unit = unit, trial = if (!is.null(trials)) trial_of(x, ticks, trials),
-       units = nlevels(x$unit), start = start, stop = stop)
+       units = nlevels(x$unit), start = of$start, stop = of$stop)
 }
 
 #' Spikes of each unit in trials, or all of them without trials

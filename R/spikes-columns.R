@@ -12,12 +12,10 @@ find_columns <- function(names, time_column = NULL, unit_column = NULL, fail = N
   parsed <- parse_column_name(names)
   listed <- if (length(names)) some(encodeString(names, quote = "\""), 12L) else "none"
   only <- \(found, what, hint) {
-    if (length(found) != 1L) {
-      fail(sprintf("%s a column of %s; columns: %s",
-                   if (length(found)) "more than one name fits" else "no name fits", what, listed),
-           hint)
-    }
-    found
+    if (length(found) == 1L) return(found)
+    fail(sprintf("%s a column of %s; columns: %s",
+                 if (length(found)) "more than one name fits" else "no name fits", what, listed),
+         hint)
   }
 
   time <- if (!is.null(time_column)) {
@@ -25,11 +23,9 @@ find_columns <- function(names, time_column = NULL, unit_column = NULL, fail = N
   } else {
     found_time <- which(parsed$bare %in% time_names)
     # A plain name goes before a decorated one, such as `time` before `t`.
-    if (length(found_time) > 1L) {
-      exact_hit <- found_time[tolower(names[found_time]) == "time"]
-      if (length(exact_hit) == 1L) found_time <- exact_hit
-    }
-    only(found_time, "times", "Say which one with `time_column`.")
+    plain <- found_time[tolower(names[found_time]) == "time"]
+    only(if (length(plain) == 1L) plain else found_time, "times",
+         "Say which one with `time_column`.")
   }
   unit <- if (!is.null(unit_column)) {
     pick_column(unit_column, names, "unit_column", TRUE)
@@ -76,7 +72,7 @@ join_units <- function(parts) {
     used <- sort(unique(code))
     labels <- paste(levels(out)[(used - 1) %/% nlevels(part) + 1],
                     levels(part)[(used - 1) %% nlevels(part) + 1], sep = "_")
-    out <- structure(match(code, used), levels = labels, class = "factor")
+    out <- as_factor(match(code, used), labels)
   }
   out
 }
@@ -124,17 +120,17 @@ pick_column <- function(column, names, arg, several) {
   refuse_if(anyNA(at), arg,
             sprintf("among the columns: %s", some(encodeString(names, quote = "\""), 12L)),
             encodeString(as.character(column[is.na(at)][[1L]]), quote = "\""))
-  if (anyDuplicated(at) || (is.character(column) && any(names[at] %in% names[duplicated(names)]))) {
-    abort_arg(arg, "columns told apart by name", "the same name more than once",
-              "Give the number of the column.")
-  }
+  twice <- names[duplicated(names)]
+  refuse_if(anyDuplicated(at) || is.character(column) && any(names[at] %in% twice), arg,
+            "columns told apart by name", "the same name more than once",
+            "Give the number of the column.")
   at
 }
 
 check_column <- function(column, arg, several) {
-  ok <- (is.character(column) || (is.numeric(column) && !is.object(column))) &&
-    length(column) >= 1L && (several || length(column) == 1L) && !anyNA(column)
-  if (!ok) abort_arg(arg, "the name or number of a column", describe(column))
+  ok <- (is.character(column) || is_plain_numeric(column)) && length(column) >= 1L &&
+    (several || length(column) == 1L) && !anyNA(column)
+  refuse_if(!ok, arg, "the name or number of a column", describe(column))
 }
 
 #' Names of columns that number trials, and of those that may

@@ -133,7 +133,6 @@ check_correlogram <- function(x, arg = rlang::caller_arg(x)) {
     rlang::is_double(attr(x, "bin_size", exact = TRUE), n = 1L, finite = TRUE)
   refuse_if(!sound, arg, "what `cross_correlogram()` gives", "one that was changed",
             "Make it once more; `x[]` is an array to change.")
-  invisible(x)
 }
 
 #' Names of the units, which R drops from an array without any
@@ -196,7 +195,7 @@ as.data.frame.cross_correlogram <- function(x, row.names = NULL, optional = FALS
   count <- plain_array(x)[, reference, target, drop = FALSE]
   count <- as.vector(aperm(count, c(1L, 3L, 2L)))
   each <- length(lag)
-  as_units <- \(code) structure(rep(code, each = each), levels = units, class = "factor")
+  as_units <- \(code) as_factor(rep(code, each = each), units)
   rate <- count / rep(spikes[pairs$reference], each = each) /
     attr(x, "bin_size", exact = TRUE)
   rate[is.nan(rate)] <- NA
@@ -243,9 +242,8 @@ summary.cross_correlogram <- function(object, ...) {
   units <- units_of_counts(object)
   found <- lapply(seq_along(units), \(a) extreme_bins(object, a, seq_along(units) > a))
   found <- do.call(rbind, c(list(extreme_bins(object, 0L, logical(length(units)))), found))
-  as_units <- \(code) structure(code, levels = units, class = "factor")
-  found$reference <- as_units(found$reference)
-  found$target <- as_units(found$target)
+  found$reference <- as_factor(found$reference, units)
+  found$target <- as_factor(found$target, units)
   found <- found[order(-abs(found$z), na.last = TRUE), , drop = FALSE]
   rownames(found) <- NULL
   found

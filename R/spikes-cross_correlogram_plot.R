@@ -99,7 +99,7 @@ pair_labels <- function(reference, target) {
   between <- if (max(nchar(c(rows, columns))) > 6L && length(columns) > 3L) "\nto " else " to "
   labels <- paste0(rep(rows, each = length(columns)), between, rep(columns, length(rows)))
   code <- (as.integer(reference) - 1L) * length(columns) + as.integer(target)
-  structure(code, levels = make.unique(labels), class = "factor")
+  as_factor(code, make.unique(labels))
 }
 
 correlogram_matrix <- function(x) {

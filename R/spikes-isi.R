@@ -32,6 +32,15 @@ bound_ticks <- function(seconds, resolution) {
   if (abs(raw - whole) <= 1e-9 * max(1, whole)) whole else raw
 }
 
+#' The first and the last of values in order of time, for each unit; NA for a silent one
+#' @noRd
+first_and_last <- function(value, unit, n_units) {
+  first <- last <- rep(NA_real_, n_units)
+  first[rev(unit)] <- rev(value)
+  last[unit] <- value
+  list(first = first, last = last)
+}
+
 #' Sums of values by the code of their unit
 #' @noRd
 sum_by_unit <- function(value, unit, n_units) {
@@ -215,7 +224,7 @@ bursts <- function(x, max_start = 0.17, max_within = 0.3, min_between = 0.2,
   keep <- duration >= bound_ticks(min_duration, resolution) & found$spikes >= min_spikes
   seconds <- \(ticks) ticks_to_seconds(ticks[keep], resolution)
   units <- levels(x$unit)
-  out <- list(unit = structure(found$unit[keep], levels = units, class = "factor"),
+  out <- list(unit = as_factor(found$unit[keep], units),
               start = seconds(found$start), end = seconds(found$end), duration = seconds(duration),
               spikes = found$spikes[keep], rate = (found$spikes[keep] - 1L) / seconds(duration))
   new_table(out, "bursts", about = list(interval = interval_seconds(x)))

@@ -9,7 +9,6 @@ check_isi <- function(x, arg = rlang::caller_arg(x)) {
     rlang::is_double(attr(x, "refractory", exact = TRUE), n = 1L, finite = TRUE) &&
     rlang::is_double(attr(x, "seconds", exact = TRUE), n = 1L, finite = TRUE)
   refuse_changed(sound, arg, "isi_statistics")
-  invisible(x)
 }
 
 #' @rdname isi_statistics
@@ -78,7 +77,11 @@ draw_intervals <- function(x, unit) {
                       share = as.vector(counts / rep(colSums(counts), each = nrow(counts))))
   cells <- cells[cells$count > 0L, ]
   name <- "Interval between spikes (s)"
-  if (!panels) return(interval_image(cells, shown, name))
+  if (!panels) {
+    return(unit_cells(cells, shown, "share", colours = syn_scale, limits = c(0, NA),
+                      name = "Share of the\nunit's intervals") +
+             log_axis(ggplot2::scale_x_continuous, name))
+  }
   refractory <- attr(x, "refractory", exact = TRUE)
   cells$short <- cells$to <= refractory * (1 + 1e-6)
   ggplot2::ggplot(cells) +
@@ -99,15 +102,17 @@ draw_intervals <- function(x, unit) {
     }, sprintf("Red: below %s ms.", exact(refractory * 1e3)))
 }
 
-interval_image <- function(cells, units, name) {
-  # Outlines close the gaps that rounding to dots leaves between cells.
+#' An image of cells, a row for each unit: `from`, `to` and the colour's `value` are columns
+#' @param ... For the scale of colours.
+#' @noRd
+unit_cells <- function(cells, units, value, ..., from = "from", to = "to", half = 0.5,
+                       outline = 0.1) {
+  # Outlines close the gaps that rounding leaves between cells, and keep short ones in sight.
   ggplot2::ggplot(cells) +
-    ggplot2::geom_rect(ggplot2::aes(xmin = .data$from, xmax = .data$to, ymin = .data$row - 0.5,
-                                    ymax = .data$row + 0.5, fill = .data$share,
-                                    colour = .data$share), linewidth = 0.1) +
-    ggplot2::scale_fill_gradientn(colours = syn_scale, name = "Share of the\nunit's intervals",
-                                  limits = c(0, NA), aesthetics = c("fill", "colour")) +
-    log_axis(ggplot2::scale_x_continuous, name) +
+    ggplot2::geom_rect(ggplot2::aes(xmin = .data[[from]], xmax = .data[[to]], ymin = .data$row - half,
+                                    ymax = .data$row + half, fill = .data[[value]],
+                                    colour = .data[[value]]), linewidth = outline) +
+    ggplot2::scale_fill_gradientn(..., aesthetics = c("fill", "colour")) +
     unit_axis(units) +
     theme_synfire() +
     without("panel.grid.major.y")
@@ -148,7 +153,6 @@ check_bursts <- function(x, arg = rlang::caller_arg(x)) {
   sound <- is.factor(x$unit) && is.double(x$start) && is.double(x$end) && is.numeric(x$spikes) &&
     rlang::is_double(span, n = 2L, finite = TRUE)
   refuse_changed(sound, arg, "bursts")
-  invisible(x)
 }
 
 #' @rdname bursts
@@ -185,20 +189,11 @@ autoplot.bursts <- function(object, ...) {
   check_no_dots(draws = "bursts")
   check_bursts(object)
   if (nrow(object) == 0L) return(empty_picture("No burst was found", "nothing"))
-  units <- levels(object$unit)
-  row <- as.integer(object$unit)
-  bars <- data.frame(start = object$start, end = object$end, low = row - 0.4, high = row + 0.4,
+  bars <- data.frame(start = object$start, end = object$end, row = as.integer(object$unit),
                      spikes = object$spikes)
-  # The outline keeps a burst in sight that is shorter than a dot of the picture.
-  ggplot2::ggplot(bars) +
-    ggplot2::geom_rect(aes_from(xmin = "start", xmax = "end", ymin = "low", ymax = "high",
-                                fill = "spikes", colour = "spikes"), linewidth = 0.2) +
-    ggplot2::scale_fill_gradientn(colours = syn_scale, trans = "log10", labels = short_numbers,
-                                  name = "Spikes in\na burst", aesthetics = c("fill", "colour"),
-                                  breaks = \(limits) 10^log_places(log10(limits))) +
-    unit_axis(units) +
+  unit_cells(bars, levels(object$unit), "spikes", from = "start", to = "end", colours = syn_scale, trans = "log10",
+             labels = short_numbers, name = "Spikes in\na burst",
+             breaks = \(limits) 10^log_places(log10(limits)), half = 0.4, outline = 0.2) +
     ggplot2::scale_x_continuous(name = "Time (s)", expand = ggplot2::expansion(mult = 0.01)) +
-    ggplot2::coord_cartesian(xlim = attr(object, "interval", exact = TRUE)) +
-    theme_synfire() +
-    without("panel.grid.major.y")
+    ggplot2::coord_cartesian(xlim = attr(object, "interval", exact = TRUE))
 }

@@ -36,28 +36,16 @@ autoplot.binned_spikes <- function(object, ...) {
   image$time <- start + image$row * bin
   runs <- if (!is.null(trial)) group_runs(replace(as.character(trial), is.na(trial), ""))
   runs <- runs[runs$group != "", ]
-  kept <- thin(NROW(runs), 15L)
-  above <- if (is.null(runs)) ggplot2::waiver() else {
-    ggplot2::sec_axis(~., name = "Trial", breaks = (runs$middle[kept] - 0.5) * bin,
-                      labels = runs$group[kept])
-  }
   ggplot2::ggplot(image) +
     ggplot2::geom_raster(aes_from(x = "time", y = "column", fill = "value")) +
     ggplot2::scale_fill_gradientn(colours = c("white", syn_scale), limits = c(0, NA),
                                   na.value = syn_grid, labels = short_numbers,
-                                  name = binned_legend(object)) +
-    ggplot2::scale_x_continuous(name = if (is.null(trial)) "Time (s)" else
-                                         "Time in trials, one after the other (s)",
-                                expand = ggplot2::expansion(mult = 0.01), sec.axis = above) +
+                                  name = words$legend) +
+    time_axis(if (is.null(trial)) "Time (s)" else "Time in trials, one after the other (s)",
+              (runs$middle - 0.5) * bin, runs$group) +
     unit_axis(units, words$axis) +
     theme_synfire() +
     without("panel.grid.major")
-}
-
-binned_legend <- function(x) {
-  if (inherits(x, "activation_rate")) return("Activations\nper second")
-  sprintf("Spikes in\n%s s%s", exact(attr(x, "bin_size", exact = TRUE)),
-          if (is.null(attr(x, "sigma", exact = TRUE))) "" else ",\nsmoothed")
 }
 
 #' Means of neighbouring cells of a matrix, at most so many rows and columns

@@ -69,20 +69,17 @@ summary.spike_trains <- function(object, ...) {
   check_spike_trains(object, "object")
   unit <- .subset2(object, "unit")
   resolution <- attr(object, "resolution", exact = TRUE)
-  code <- as.integer(unit)
-  ticks <- train_ticks(object)
   n_units <- nlevels(unit)
-  first <- last <- rep(NA_real_, n_units)
-  first[rev(code)] <- rev(ticks)
-  last[code] <- ticks
+  ends <- first_and_last(train_ticks(object), as.integer(unit), n_units)
   # The share of intervals below 2 ms, and how much they vary.
   intervals <- isi_table(object, intervals_of(object), 0.002)
   duration <- observed_seconds(object)
   out <- data.frame(unit = factor(levels(unit), levels = levels(unit)),
                     spikes = tabulate(unit, n_units),
                     rate = if (duration > 0) intervals$spikes / duration else
-                             rep(NA_real_, n_units), first = ticks_to_seconds(first, resolution),
-                    last = ticks_to_seconds(last, resolution), cv_isi = intervals$cv,
+                             rep(NA_real_, n_units),
+                    first = ticks_to_seconds(ends$first, resolution),
+                    last = ticks_to_seconds(ends$last, resolution), cv_isi = intervals$cv,
                     short_isi = intervals$violation_share)
   structure(out, class = c("summary.spike_trains", "data.frame"), train = format(object))
 }

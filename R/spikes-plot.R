@@ -76,7 +76,10 @@ autoplot.spike_trains <- function(object, ..., order = c("levels", "rate", "plac
     raster_groups(row, groups) +
     theme_synfire() +
     raster_axes(object, row, groups) +
-    events_caption(events) +
+    (if (!is.null(events)) {
+      caption(paste0("Red lines: ", counted(nrow(events), "event"), ".",
+                     if (any(events$end > events$start)) " Bands: until they end."))
+    }) +
     ggplot2::theme(
       panel.grid.major.y = ggplot2::element_blank(),
       axis.ticks.x.bottom = ggplot2::element_line(colour = syn_muted),
@@ -118,15 +121,17 @@ raster_marks <- function(x, row, groups = NULL) {
                       unit = .subset2(x, "unit"))
   # Thinner marks keep dense trains apart.
   width <- if (nrow(marks) <= 2000) 0.4 else if (nrow(marks) <= 10000) 0.25 else 0.15
-  place <- aes_from(x = "time", xend = "time", y = "low", yend = "high")
-  if (is.null(groups)) {
-    return(say_unit(ggplot2::geom_segment(place, data = marks, colour = syn_ink,
-                                          linewidth = width)))
-  }
+  if (is.null(groups)) return(say_unit(time_marks(marks, linewidth = width, colour = syn_ink)))
   marks$group <- groups[unit]
-  list(say_unit(ggplot2::geom_segment(utils::modifyList(place, aes_from(colour = "group")),
-                                      data = marks, linewidth = width)),
+  list(say_unit(time_marks(marks, aes_from(colour = "group"), linewidth = width)),
        ggplot2::scale_colour_manual(values = named_palette(levels(groups)), guide = "none"))
+}
+
+#' Upright lines at the `time` of each mark, from `low` to `high`
+#' @noRd
+time_marks <- function(marks, more = NULL, ...) {
+  place <- aes_from(x = "time", xend = "time", y = "low", yend = "high")
+  ggplot2::geom_segment(utils::modifyList(place, as.list(more)), data = marks, ...)
 }
 
 #' A layer whose marks name their unit when plotly shows it; ggplot2 itself draws no such thing
@@ -237,20 +242,20 @@ raster_events <- function(events, n_rows) {
   )
 }
 
-events_caption <- function(events) {
-  if (is.null(events)) return(NULL)
-  caption(paste0("Red lines: ", counted(nrow(events), "event"), ".",
-                 if (any(events$end > events$start)) " Bands: until they end."))
+#' The axis of time, and above it the labels of trials, of many only some
+#' @param middle Of each trial; none without trials.
+#' @noRd
+time_axis <- function(name, middle, label) {
+  kept <- thin(length(middle), 15L)
+  above <- if (length(kept)) ggplot2::sec_axis(~., name = "Trial", breaks = middle[kept],
+                                               labels = as.character(label)[kept])
+  ggplot2::scale_x_continuous(name = name, expand = ggplot2::expansion(mult = 0.01),
+                              sec.axis = above %||% ggplot2::waiver())
 }
 
 raster_axes <- function(x, row, groups = NULL) {
   n <- length(row)
   trials <- attr(x, "trials", exact = TRUE)
-  above <- if (is.null(trials)) ggplot2::waiver() else {
-    keep <- thin(nrow(trials), 15L)
-    ggplot2::sec_axis(~., name = "Trial", breaks = ((trials$start + trials$end) / 2)[keep],
-                      labels = as.character(trials$trial)[keep])
-  }
   by_row <- short_names(names(row)[order(row)])
   keep <- thin(n, 40L)
   runs <- if (!is.null(groups)) group_runs(groups[order(row)])
@@ -259,8 +264,7 @@ raster_axes <- function(x, row, groups = NULL) {
                       guide = ggplot2::guide_axis(check.overlap = TRUE))
   }
   list(
-    ggplot2::scale_x_continuous(name = "Time (s)", expand = ggplot2::expansion(mult = 0.01),
-                                sec.axis = above),
+    time_axis("Time (s)", (trials$start + trials$end) / 2, trials$trial),
     ggplot2::scale_y_continuous(name = if (n == length(keep)) "Unit" else
                                          sprintf("Unit (%s, some named)", commas(n)),
                                 breaks = keep, labels = by_row[keep],

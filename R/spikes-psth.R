@@ -89,15 +89,12 @@ psth <- function(x, events = NULL, from = NULL, to = NULL, bin_size = 0.01, by =
 #' @param arg Name of the argument that `events` were given as.
 #' @noRd
 check_events <- function(events, x, by, arg = "events") {
-  of <- arg
+  of <- if (is.null(events)) "trials of `x`" else arg
   if (is.null(events)) {
     trials <- attr(x, "trials", exact = TRUE)
-    refuse_if(is.null(trials), arg, "times of events, as the recording has no trials",
-              "NULL")
-    events <- data.frame(time = trials$start)
-    more <- setdiff(names(trials), "time")
-    events[more] <- as.data.frame(trials)[more]
-    of <- "trials of `x`"
+    refuse_if(is.null(trials), arg, "times of events, as the recording has no trials", "NULL")
+    events <- as.data.frame(trials)
+    events$time <- trials$start
   } else if (is_plain_numeric(events) && is.null(dim(events))) {
     events <- data.frame(time = events)
   }
@@ -141,11 +138,10 @@ psth_edges <- function(from, to, bin, of_trials, x) {
     shortest <- min(trials$end - trials$start)
     first + max(0, (shortest - first) %/% bin) * bin
   })
-  if (last <= first || (last - first) %% bin != 0) {
-    seconds <- exact(ticks_to_seconds(c(first, last, bin), resolution))
-    abort_arg("to", sprintf("a whole number of bins of %s s after `from`, %s s", seconds[[3L]],
-                            seconds[[1L]]), paste(seconds[[2L]], "s"))
-  }
+  seconds <- \(ticks) exact(ticks_to_seconds(ticks, resolution))
+  refuse_if(last <= first || (last - first) %% bin != 0, "to",
+            sprintf("a whole number of bins of %s s after `from`, %s s", seconds(bin),
+                    seconds(first)), paste(seconds(last), "s"))
   c(first, last)
 }
 
@@ -193,11 +189,10 @@ new_psth <- function(counts, table, spikes, bin, edges, units, by, left_out, res
   n <- rep(events, each = each)
   seconds <- ticks_to_seconds(bin, resolution)
   variance <- pmax(0, counts$squares - counts$count^2 / n) / (n - 1)
-  as_levels <- \(code, levels) structure(code, levels = levels, class = "factor")
   unit <- rep(rep(seq_along(units), each = length(bins)), length(conditions))
   condition <- rep(seq_along(conditions), each = each)
-  out <- data.frame(unit = as_levels(unit, units))
-  if (!is.null(by)) out[[by]] <- as_levels(condition, conditions)
+  out <- data.frame(unit = as_factor(unit, units))
+  if (!is.null(by)) out[[by]] <- as_factor(condition, conditions)
   out$time <- rep(ticks_to_seconds(bins, resolution), length(units) * length(conditions))
   out$count <- counts$count
   out$rate <- counts$count / n / seconds
@@ -205,7 +200,7 @@ new_psth <- function(counts, table, spikes, bin, edges, units, by, left_out, res
   out$events <- n
   new_table(out, "psth", about = list(
     bin_size = seconds, by = by,
-    spikes = data.frame(event = spikes$event, unit = as_levels(spikes$unit, units),
+    spikes = data.frame(event = spikes$event, unit = as_factor(spikes$unit, units),
                         time = ticks_to_seconds(spikes$ticks, resolution)),
     event_table = data.frame(event = seq_len(nrow(table)), time = table$time,
                              condition = table$condition),
@@ -229,7 +224,6 @@ check_psth <- function(x, arg = rlang::caller_arg(x)) {
     rlang::is_scalar_integerish(attr(x, "left_out", exact = TRUE), finite = TRUE) &&
     all(spikes$event %in% seq_len(nrow(events)))
   refuse_changed(sound, arg, "psth")
-  invisible(x)
 }
 
 #' @rdname psth
@@ -295,7 +289,9 @@ autoplot.psth <- function(object, ..., unit = NULL, stimulus = NULL) {
   titles <- rlang::set_names(c(paste0(short_names(shown), "\nEvents"),
                                rep("Rate (Hz)", length(shown))), panels)
   panel <- \(kind, unit) factor(paste(kind, unit, recycle0 = TRUE), panels)
-  conditions <- drawn_conditions(events$condition)
+  # As many conditions as colours can tell apart: those with the most events.
+  levels <- levels(events$condition)
+  conditions <- levels[sort(utils::head(order(-tabulate(events$condition, length(levels))), 8L))]
   drawn <- events$condition %in% conditions
   marks <- spikes[spikes$unit %in% shown & drawn[spikes$event], , drop = FALSE]
   # Events of a condition are next to each other, the first ones on top.
@@ -314,8 +310,8 @@ autoplot.psth <- function(object, ..., unit = NULL, stimulus = NULL) {
                       panel = panel(kinds, shown))
   # Bands of more conditions would cover each other.
   bands <- rates[!is.na(rates$low) & length(conditions) <= 4L, , drop = FALSE]
-  colours <- syn_palette(length(conditions))
   labels <- short_names(conditions, 15L)
+  before <- min(object$time, 0) < 0
   plot <- ggplot2::ggplot() +
     ggplot2::geom_segment(ggplot2::aes(x = .data$time, xend = .data$time, y = .data$row - 0.45,
                                        yend = .data$row + 0.45, colour = .data$condition),
@@ -327,22 +323,17 @@ autoplot.psth <- function(object, ..., unit = NULL, stimulus = NULL) {
     ggplot2::geom_blank(aes_from(y = "y"), data = whole) +
     ggplot2::facet_wrap(~panel, nrow = 2L, scales = "free_y",
                         labeller = ggplot2::as_labeller(titles)) +
-    ggplot2::scale_colour_manual(values = colours, limits = conditions, name = by,
-                                 labels = labels, guide = legend_columns(labels)) +
-    ggplot2::scale_fill_manual(values = colours, limits = conditions, name = by,
-                               labels = labels, guide = legend_columns(labels)) +
+    ggplot2::scale_colour_manual(values = syn_palette(length(conditions)), limits = conditions,
+                                 name = by, labels = labels, guide = legend_columns(labels),
+                                 aesthetics = c("colour", "fill")) +
     ggplot2::scale_x_continuous(name = "Time from the event (s)",
                                 breaks = \(limits) pretty(limits, if (length(shown) > 3L) 2 else 5),
                                 guide = ggplot2::guide_axis(check.overlap = TRUE)) +
     ggplot2::scale_y_continuous(name = NULL) +
     theme_synfire() +
     (if (length(shown) > 3L) small_panels(length(shown))) +
-    legend_on_top(panel.spacing.x = ggplot2::unit(2, "mm"), strip.clip = "off")
-  before <- min(object$time, 0) < 0
-  if (before) {
-    plot <- plot +
-      ggplot2::geom_vline(xintercept = 0, colour = syn_muted, linetype = "dotted")
-  }
+    legend_on_top(panel.spacing.x = ggplot2::unit(2, "mm"), strip.clip = "off") +
+    (if (before) ggplot2::geom_vline(xintercept = 0, colour = syn_muted, linetype = "dotted"))
   if (!is.null(stimulus)) {
     # The layer that is behind all others.
     plot$layers <- c(list(ggplot2::annotate(
@@ -359,14 +350,6 @@ autoplot.psth <- function(object, ..., unit = NULL, stimulus = NULL) {
              if (length(shown) > 1L) "Each unit has its own axis of rates.")
   if (length(words)) plot <- plot + caption(words)
   if (is.null(by)) plot + ggplot2::theme(legend.position = "none") else plot
-}
-
-#' As many conditions as colours can tell apart: those with the most events
-#' @noRd
-drawn_conditions <- function(condition, most = 8L) {
-  levels <- levels(condition)
-  busiest <- order(-tabulate(condition, length(levels)))
-  levels[sort(utils::head(busiest, most))]
 }
 
 check_stimulus <- function(stimulus) {

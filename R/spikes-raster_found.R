@@ -154,7 +154,24 @@ raster_background <- function(x, rows) {
   y <- rows$y[unit]
   half <- 0.35 * rows$height[unit]
   marks <- data.frame(time = .subset2(x, "time"), low = y - half, high = y + half)
-  ggplot2::geom_segment(aes_from(x = "time", xend = "time", y = "low", yend = "high"),
-                        data = marks, colour = "#9AA1AB",
-                        linewidth = if (nrow(marks) <= 4000L) 0.4 else 0.2)
+  time_marks(marks, colour = "#9AA1AB", linewidth = if (nrow(marks) <= 4000L) 0.4 else 0.2)
+}
+
+# ---- Names of chains and patterns ------------------------------------------------------
+
+#' Words as one text, without those in the middle where they are more than `most`
+#'
+#' @param first How many are kept before the gap; after it is the last one.
+#' @noRd
+cut_middle <- function(words, most, first, sep) {
+  n <- length(words)
+  paste(if (n > most) c(words[seq_len(first)], "...", words[[n]]) else words, collapse = sep)
+}
+
+#' Names with their numbers where several are equal
+#' @noRd
+told_apart <- function(names) {
+  twice <- names %in% names[duplicated(names)]
+  names[twice] <- paste0(names[twice], " #", seq_along(names)[twice])
+  names
 }

@@ -223,7 +223,7 @@ assemble_trains <- function(time, scale, named, start, end, resolution, trials, 
     trials$start <- ticks_to_seconds(trials$start, resolution)
     trials$end <- ticks_to_seconds(trials$end, resolution)
   }
-  x <- as_recording(spikes$time, structure(spikes$unit, levels = levels, class = "factor"),
+  x <- as_recording(spikes$time, as_factor(spikes$unit, levels),
                     start = ticks_to_seconds(bounds[[1L]], resolution),
                     end = ticks_to_seconds(bounds[[2L]], resolution), resolution = resolution,
                     trials = trials, unit_table = unit_table)
@@ -279,10 +279,12 @@ as_recording <- function(time, unit_factor, start, end, resolution, trials, unit
 #' A recording of other spikes on the clock of `x`, with its interval, trials and table of units
 #'
 #' @param ... What differs, as in `build_spike_trains()`.
+#' @param sound Whether the spikes are known to be sorted and right.
 #' @noRd
-spikes_like <- function(x, ticks, unit, ...) {
+spikes_like <- function(x, ticks, unit, ..., sound = FALSE) {
   given <- own_attributes(x)
   differs <- list(...)
   given[names(differs)] <- differs
-  do.call(build_spike_trains, c(list(ticks, unit), given, list(quiet = TRUE)), quote = TRUE)
+  make <- if (sound) new_spike_trains else \(...) build_spike_trains(..., quiet = TRUE)
+  do.call(make, c(list(ticks, unit), given), quote = TRUE)
 }

@@ -46,14 +46,7 @@
             "beyond them for some")
   resolution <- attr(x, "resolution", exact = TRUE)
   kept <- spikes_like(x, round_to_ticks(out$time, resolution), out$unit)
-  names_kept <- names(out)
-  if (names_kept[[1L]] == "unit") {
-    bare <- attributes(kept)
-    kept <- unclass(kept)[names_kept]
-    bare$names <- names_kept
-    attributes(kept) <- bare
-  }
-  kept
+  with_columns(kept, unclass(kept)[names(out)])
 }
 
 keep_time <- function(x, time, arg = "time") {
@@ -69,11 +62,9 @@ keep_time <- function(x, time, arg = "time") {
              ticks_inside(range[[2L]], floor, resolution))
   refuse_if(range[[1L]] > range[[2L]], arg,
             sprintf("a range with at least a tick of %s s in it", exact(resolution)), said)
-  if (range[[1L]] > bounds[[2L]] || range[[2L]] < bounds[[1L]]) {
-    seconds <- exact(ticks_to_seconds(bounds, resolution))
-    abort_arg(arg, sprintf("a range that meets the recording, [%s, %s] s", seconds[[1L]],
-                              seconds[[2L]]), said)
-  }
+  refuse_if(range[[1L]] > bounds[[2L]] || range[[2L]] < bounds[[1L]], arg,
+            sprintf("a range that meets the recording, [%s] s",
+                    toString(exact(ticks_to_seconds(bounds, resolution)))), said)
   range <- c(max(range[[1L]], bounds[[1L]]), min(range[[2L]], bounds[[2L]]))
 
   trials <- trial_ticks(x)
@@ -89,10 +80,9 @@ keep_time <- function(x, time, arg = "time") {
   }
   ticks <- train_ticks(x)
   keep <- ticks >= range[[1L]] & ticks <= range[[2L]]
-  new_spike_trains(ticks[keep], .subset2(x, "unit")[keep],
-                   start = ticks_to_seconds(range[[1L]], resolution),
-                   end = ticks_to_seconds(range[[2L]], resolution), resolution = resolution,
-                   trials = trials, unit_table = attr(x, "unit_table", exact = TRUE))
+  spikes_like(x, ticks[keep], .subset2(x, "unit")[keep], sound = TRUE, trials = trials,
+              start = ticks_to_seconds(range[[1L]], resolution),
+              end = ticks_to_seconds(range[[2L]], resolution))
 }
 
 #' The tick at a bound, or the next one inside where it lies between two; infinite ones stay
@@ -122,8 +112,10 @@ keep_units <- function(x, chosen) {
             sprintf("Units: %s.", some(all_units)))
   code <- match(all_units, unit)[as.integer(.subset2(x, "unit"))]
   keep <- !is.na(code)
-  spikes_like(x, train_ticks(x)[keep], structure(code[keep], levels = unit, class = "factor"),
-              unit_table = units_of_table(table, unit))
+  spikes_like(x, train_ticks(x)[keep], as_factor(code[keep], unit),
+              unit_table = if (!is.null(table)) {
+                in_order_of_units(table, as.character(table$unit), unit)
+              })
 }
 
 #' The chosen trials, their spikes, and the interval from the first to the last of them
@@ -140,9 +132,8 @@ keep_trials <- function(x, chosen) {
   row.names(kept) <- NULL
   keep <- trial_of(x) %in% row
   # Of a tick that two trials share, the earlier one has no spikes.
-  new_spike_trains(train_ticks(x)[keep], .subset2(x, "unit")[keep], start = min(kept$start),
-                   end = max(kept$end), resolution = attr(x, "resolution", exact = TRUE),
-                   trials = kept, unit_table = attr(x, "unit_table", exact = TRUE))
+  spikes_like(x, train_ticks(x)[keep], .subset2(x, "unit")[keep], sound = TRUE, trials = kept,
+              start = min(kept$start), end = max(kept$end))
 }
 
 #' Rows of trials by label, or, where no label is a number, by number

@@ -48,11 +48,10 @@ unit_table <- function(x) {
   check_spike_trains(x, "x")
   value <- check_unit_table(value, levels(.subset2(x, "unit")))
   if (!is.null(value)) {
-    about <- attributes(x)
-    x <- unclass(x)
+    columns <- unclass(x)
     # New silent units come after the others, so that no code changes.
-    x$unit <- structure(as.integer(x$unit), levels = levels(value$unit), class = "factor")
-    attributes(x) <- about
+    columns$unit <- as_factor(as.integer(x$unit), levels(value$unit))
+    x <- with_columns(x, columns)
   }
   attr(x, "unit_table") <- value
   x

@@ -22,17 +22,14 @@ place_trials <- function(ticks, trial, trials = NULL, trial_clock = NULL, trial_
     table <- labels_table(label, trials)
     code <- table$row[label$code]
     clock <- trial_clock %||% clock_of_labels(ticks, code, nrow(table$trials))
-    if (clock == "recording") {
-      placed <- trials_from_spikes(ticks, code, table$trials, trial_window, resolution,
-                                   say = is.null(trial_clock))
-    } else if (is.null(trial_window) && !(is.null(start) && is.null(end))) {
+    say <- is.null(trial_clock)
+    if (clock == "trial" && is.null(trial_window) && !(is.null(start) && is.null(end))) {
       window <- bounds_of_each(ticks, start, end, resolution)
-      return(lay_out(ticks, code, table$trials, window, resolution,
-                     say = is.null(trial_clock), arg = if (is.null(start)) "end" else "start"))
-    } else {
-      placed <- lay_out(ticks, code, table$trials, trial_window, resolution,
-                        say = is.null(trial_clock))
+      return(lay_out(ticks, code, table$trials, window, resolution, say,
+                     if (is.null(start)) "end" else "start"))
     }
+    place <- if (clock == "recording") trials_from_spikes else lay_out
+    placed <- place(ticks, code, table$trials, trial_window, resolution, say)
   }
   c(placed, list(start = start, end = end))
 }
@@ -271,13 +268,11 @@ trial_window_ticks <- function(ticks, trial_window, resolution, arg = "trial_win
   refuse_if(window[[1L]] > window[[2L]], arg, "a start at or before the end",
             sprintf("c(%s, %s)", exact(trial_window[[1L]]), exact(trial_window[[2L]])))
   outside <- sum(ticks < window[[1L]] | ticks > window[[2L]])
-  if (outside > 0L) {
-    abort_arg(arg, "wide enough for all spikes",
-              sprintf("too narrow for %s of %s", commas(outside), commas(length(ticks))),
-              if (arg != "trial_window") {
-                "Times count from the start of each trial, and so do `start` and `end`."
-              })
-  }
+  refuse_if(outside > 0L, arg, "wide enough for all spikes",
+            sprintf("too narrow for %s of %s", commas(outside), commas(length(ticks))),
+            if (arg != "trial_window") {
+              "Times count from the start of each trial, and so do `start` and `end`."
+            })
   window
 }
 
@@ -290,12 +285,11 @@ tell_trials <- function(text, more) info("trials", escape_braces(sprintf(text, m
 #' Says once, when a recording is made, how many spikes lie outside of its trials
 #' @noRd
 tell_outside <- function(x) {
-  if (is.null(attr(x, "trials", exact = TRUE))) return(invisible(x))
+  if (is.null(attr(x, "trials", exact = TRUE))) return(invisible())
   outside <- sum(is.na(trial_of(x)))
   if (outside > 0L) {
     tell_trials(paste("%s lie outside of all trials. They stay in the table,",
                       "and no analysis uses them."),
                 sprintf("%s of %s", commas(outside), counted(nrow(x), "spike")))
   }
-  invisible(x)
 }

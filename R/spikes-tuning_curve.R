@@ -78,8 +78,7 @@ tuning_curve <- function(x, behaviour, breaks = 20, sigma = NULL, max_gap = NULL
   known <- !is.na(of_spike)
   count <- tabulate(of_spike[known] + n_bins * (as.integer(x$unit)[known] - 1),
                     n_bins * length(units))
-  out <- list(unit = structure(rep(seq_along(units), each = n_bins), levels = units,
-                               class = "factor"),
+  out <- list(unit = as_factor(rep(seq_along(units), each = n_bins), units),
               from = rep(edges[-length(edges)], length(units)),
               to = rep(edges[-1L], length(units)), count = count,
               seconds = rep(seconds, length(units)),
@@ -193,7 +192,6 @@ check_tuning <- function(x, arg = rlang::caller_arg(x)) {
     is.double(x$seconds) && is.double(x$rate) && rlang::is_string(attr(x, "value", exact = TRUE)) &&
     rlang::is_double(attr(x, "left_out", exact = TRUE), n = 1L, finite = TRUE)
   refuse_changed(sound, arg, "tuning_curve")
-  invisible(x)
 }
 
 #' @rdname tuning_curve
@@ -293,17 +291,10 @@ draw_tuning_image <- function(x) {
   cells <- data.frame(from = x$from, to = x$to, row = match(code, firing),
                       share = x$rate / highest[code])
   cells <- cells[!is.na(cells$row), ]
-  ggplot2::ggplot(cells) +
-    ggplot2::geom_rect(ggplot2::aes(xmin = .data$from, xmax = .data$to, ymin = .data$row - 0.5,
-                                    ymax = .data$row + 0.5, fill = .data$share,
-                                    colour = .data$share), linewidth = 0.1) +
-    ggplot2::scale_fill_gradientn(colours = c("white", syn_scale), limits = c(0, 1),
-                                  na.value = syn_grid, aesthetics = c("fill", "colour"),
-                                  name = "Rate relative\nto the unit's\nhighest") +
+  unit_cells(cells, levels(x$unit)[firing], "share", colours = c("white", syn_scale),
+             limits = c(0, 1), na.value = syn_grid,
+             name = "Rate relative\nto the unit's\nhighest") +
     ggplot2::scale_x_continuous(name = attr(x, "value", exact = TRUE),
                                 expand = ggplot2::expansion(mult = 0.01)) +
-    unit_axis(levels(x$unit)[firing]) +
-    theme_synfire() +
-    without("panel.grid.major.y") +
     caption("Units are sorted by the value at which they fire most. Grey: never there.")
 }

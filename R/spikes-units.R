@@ -1,10 +1,14 @@
 # The units of a recording: names, natural order, numbers of them for people.
 
+#' A factor from codes that are known to be right
+#' @noRd
+as_factor <- function(code, levels) structure(code, levels = levels, class = "factor")
+
 #' Units as a factor without missing values
 #' @noRd
 unit_factor <- function(unit, n, arg = "unit") {
   named <- unit_codes(unit, n, arg)
-  structure(known_units(named, arg), levels = named$levels, class = "factor")
+  as_factor(known_units(named, arg), named$levels)
 }
 
 #' Units as small numbers
@@ -154,13 +158,4 @@ in_order_of_units <- function(table, unit, units) {
   table$unit <- factor(units, levels = units)
   row.names(table) <- NULL
   table[c("unit", setdiff(names(table), "unit"))]
-}
-
-#' The table of units for some of them, or NULL
-#'
-#' @param units The levels that are left, in their new order.
-#' @noRd
-units_of_table <- function(table, units) {
-  if (is.null(table)) return(NULL)
-  in_order_of_units(table, as.character(table$unit), units)
 }

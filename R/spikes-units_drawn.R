@@ -49,8 +49,8 @@ place_keys <- function(x) {
 #' Error where units are to stand by their place, and nothing says where they are
 #' @noRd
 check_order_place <- function(x, order) {
-  if (order != "place" || length(place_keys(x)) > 0L) return(invisible())
-  abort_arg("order", "\"levels\" or \"rate\" for units whose place is not known", "\"place\"",
+  refuse_if(order == "place" && length(place_keys(x)) == 0L, "order",
+            "\"levels\" or \"rate\" for units whose place is not known", "\"place\"",
             paste("Give the table of units a column `area` or `depth`, or `x` and `y` with a",
                   "number for every unit, see `unit_table()`."))
 }
@@ -111,12 +111,10 @@ keep_drawn <- function(x, first, others, order) {
 #' "Unit (1,152; 9 of the episodes, named, and 40 others)"
 #' @noRd
 units_title <- function(all, drawn, named, what) {
-  if (drawn < all) {
-    return(sprintf("Unit (%s of the %s and %s of %s others)", commas(named), what,
-                   commas(drawn - named), commas(all - named)))
-  }
-  if (named == drawn) "Unit" else
-    sprintf("Unit (%s, those of the %s named)", commas(drawn), what)
+  if (drawn < all) sprintf("Unit (%s of the %s and %s of %s others)", commas(named), what,
+                           commas(drawn - named), commas(all - named)) else
+    if (named == drawn) "Unit" else
+      sprintf("Unit (%s, those of the %s named)", commas(drawn), what)
 }
 
 # Panels of units side by side, as far as they can be read.
@@ -134,7 +132,7 @@ panel_units <- function(chosen, units, spikes, usual, most = most_panels,
     return(units[sort(busy[seq_len(min(usual, length(units)))])])
   }
   at <- chosen_units(chosen, units, arg)
-  if (length(at) > most) abort_arg(arg, sprintf("at most %d units", most), commas(length(at)))
+  refuse_if(length(at) > most, arg, sprintf("at most %d units", most), commas(length(at)))
   units[at]
 }
 

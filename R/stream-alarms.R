@@ -66,13 +66,6 @@ judging_ticks <- function(seconds, look, resolution) {
   ticks
 }
 
-no_alarms <- function() {
-  data.frame(episode = character(), size = integer(), count = integer(), limit = double(),
-             p = double(), since = double(), new = logical())
-}
-
-no_limits <- function() data.frame(size = integer(), chance = double(), limit = double())
-
 #' A stream whose window has moved on, with its limits and alarms
 #' @noRd
 watch_stream <- function(object) {

@@ -216,7 +216,11 @@ episode_stream <- function(intervals, min_count = NULL, window, ..., resolution 
     rlang::cnd_signal(condition)
   })
   structure(list(episodes = episodes, changes = episode_changes(episodes, episodes),
-                 history = double(), alarms = no_alarms(), limits = no_limits(),
+                 history = double(),
+                 alarms = data.frame(episode = character(), size = integer(), count = integer(),
+                                     limit = double(), p = double(), since = double(),
+                                     new = logical()),
+                 limits = data.frame(size = integer(), chance = double(), limit = double()),
                  window = window_ticks, resolution = resolution, arguments = arguments,
                  counting = no_counting(arguments), only = !is.null(units), start = NULL,
                  now = NULL, updates = 0, recorded = 0, seconds = 0, slowest = NULL,
@@ -229,8 +233,7 @@ episode_stream <- function(intervals, min_count = NULL, window, ..., resolution 
 #' @importFrom stats update
 #' @export
 update.episode_stream <- function(object, new_spikes = NULL, now = NULL, ...) {
-  check_no_dots()
-  check_stream(object)
+  begin_method(object)
   began <- wall_clock()
   # Of a plain list, elements are taken without methods.
   x <- unclass(object)

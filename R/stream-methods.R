@@ -67,8 +67,7 @@ print.episode_stream <- function(x, ..., n = 6L) {
 #' @rdname episode_stream
 #' @export
 summary.episode_stream <- function(object, ...) {
-  check_no_dots()
-  check_stream(object)
+  begin_method(object)
   structure(list(title = stream_title(object), updates = object$updates,
                  recorded = object$recorded, seconds = object$seconds,
                  real_time_factor = if (object$updates > 0) object$recorded / object$seconds else

@@ -197,6 +197,9 @@ check_stream <- function(x, arg = rlang::caller_arg(x)) {
             "one that was changed", "Set it up again with `episode_stream()`.")
 }
 
+#' @export
+check_sound.episode_stream <- function(x, arg) check_stream(x, arg)
+
 #' Mining with the arguments of a stream, without the spikes in the call that is kept
 #' @noRd
 mine_window <- function(recording, arguments) {

@@ -93,12 +93,10 @@ surrogate_series <- function(x, n_surrogates = 100,
   check_room(length(x), n, "n_surrogates", "small enough")
   given <- c(period = !is.null(period), spline = !missing(spline), alpha = !missing(alpha),
              E = !missing(E), tau = !missing(tau), recurrence = !missing(recurrence))
-  used <- list(seasonal = c("period", "spline", "alpha"), twin = c("E", "tau", "recurrence"))
-  for (arg in setdiff(names(given)[given], used[[method]])) {
-    abort_arg(arg, sprintf("left out with `surrogate = \"%s\"`", method), "given",
-              sprintf("It is an argument of \"%s\".",
-                      if (arg %in% used$seasonal) "seasonal" else "twin"))
-  }
+  check_taken(names(given)[given], method, list(seasonal = c("period", "spline", "alpha"),
+                                                twin = c("E", "tau", "recurrence")),
+              "left out with `surrogate = \"%s\"`",
+              \(methods) sprintf("It is an argument of %s.", methods))
   if (method == "seasonal") {
     period <- check_period(x, period)
     spline <- check_flag(spline)
@@ -107,7 +105,7 @@ surrogate_series <- function(x, n_surrogates = 100,
   if (method == "twin") {
     E <- check_count(E, max = 1000)
     tau <- check_count(tau, min = -1e6, max = 1e6)
-    if (tau == 0) abort_arg("tau", "a whole number of rows other than 0", "0")
+    refuse_if(tau == 0, "tau", "a whole number of rows other than 0", "0")
     recurrence <- check_number(recurrence, above = 0, max = 1)
   }
   make <- if (method == "seasonal") season_shuffler(x, period, spline, alpha) else
@@ -143,12 +141,10 @@ check_series <- function(x, complete, method) {
 }
 
 check_period <- function(x, period) {
-  if (is.null(period)) {
-    period <- stats::frequency(x)
-    refuse_if(period < 2, "period", "the number of rows of a season's round", "NULL",
-              "Give it, such as 12 for months; only a `ts` knows its own.")
-  }
-  check_count(period, min = 2, max = length(x))
+  refuse_if(is.null(period) && stats::frequency(x) < 2, "period",
+            "the number of rows of a season's round", "NULL",
+            "Give it, such as 12 for months; only a `ts` knows its own.")
+  check_count(period %||% stats::frequency(x), "period", min = 2, max = length(x))
 }
 
 # Each of these looks at the series once, and gives a function that makes surrogate `k`
@@ -173,8 +169,10 @@ season_shuffler <- function(x, period, spline = FALSE, alpha = 0) {
   # A season without values has no mean, and nothing that would be added to it.
   cycle[is.nan(cycle)] <- NA
   rest <- shuffler(x - cycle)
-  noise <- normal_noise(length(x), alpha)
-  \(key, k) cycle + rest(key, k) + noise(key, k)
+  n <- length(x)
+  # Numbers of a stream after those that shuffle it.
+  noise <- \(key, k) alpha * stats::qnorm(random_uniform(2 * n, key, k)[n + seq_len(n)])
+  \(key, k) cycle + rest(key, k) + if (alpha == 0) 0 else noise(key, k)
 }
 
 #' The cycle of seasons as a smoothing spline through three rounds of it
@@ -186,14 +184,6 @@ season_spline <- function(x, season, period) {
   at <- c(season[known] - period, season[known], season[known] + period)
   fit <- stats::smooth.spline(at, rep(x[known], 3L))
   stats::predict(fit, season)$y
-}
-
-#' Normal noise of its own for each surrogate
-#' @noRd
-normal_noise <- function(n, sd) {
-  if (sd == 0) return(\(key, k) 0)
-  # Numbers of a stream after those that shuffle it.
-  \(key, k) sd * stats::qnorm(random_uniform(2 * n, key, k)[n + seq_len(n)])
 }
 
 phase_shifter <- function(x) {

@@ -192,11 +192,7 @@ surrogate_trains <- function(x, n_surrogates = 1,
   made <- finish_status(made, "making these surrogates", "Make fewer at a time.",
                         limit_of = "spikes")
   levels <- levels(x$unit)
-  lapply(made, \(one) {
-    new_spike_trains(one$tick, structure(one$unit, levels = levels, class = "factor"),
-                     attr(x, "start"), attr(x, "end"), attr(x, "resolution"),
-                     attr(x, "trials"), attr(x, "unit_table"))
-  })
+  lapply(made, \(one) spikes_like(x, one$tick, as_factor(one$unit, levels), sound = TRUE))
 }
 
 # Numbered from 0, they are what the core has.
@@ -322,25 +318,17 @@ check_dots_known <- function(more, known) {
   given <- names(more) %||% rep("", length(more))
   check_argument_names(given, known)
   wrong <- c(setdiff(given, known), given[duplicated(given)])
-  if (length(wrong) == 0L) return(invisible())
-  abort_arg("...", sprintf("arguments of the surrogates: %s", toString(known)),
-            if (!nzchar(wrong[[1L]])) "without a name" else if (wrong[[1L]] %in% known) {
-              sprintf("`%s` twice", wrong[[1L]])
-            } else {
-              sprintf("`%s`", wrong[[1L]])
-            })
+  refuse_if(length(wrong), "...", sprintf("arguments of the surrogates: %s", toString(known)),
+            if (!nzchar(wrong[[1L]])) "without a name" else
+              sprintf(if (wrong[[1L]] %in% known) "`%s` twice" else "`%s`", wrong[[1L]]))
 }
 
 #' Error where an argument is given that the method has no use for
 #' @noRd
 check_own_arguments <- function(given, method) {
-  foreign <- setdiff(given, method_arguments[[method]])
-  if (length(foreign) > 0L) {
-    users <- names(method_arguments)[vapply(method_arguments, \(a) foreign[[1L]] %in% a, NA)]
-    abort_arg(foreign[[1L]],
-              sprintf("left out with `surrogate = \"%s\"`, which has no use for it", method),
-              "given", sprintf("It is an argument of %s.", toString(paste0("\"", users, "\""))))
-  }
+  check_taken(given, method, method_arguments,
+              "left out with `surrogate = \"%s\"`, which has no use for it",
+              \(methods) sprintf("It is an argument of %s.", toString(methods)))
   refuse_if(all(c("dither", "window") %in% given), "dither", "left out where `window` is given",
             "given", "It is where the length of the windows comes from otherwise.")
 }
@@ -353,9 +341,9 @@ check_dither_of_bins <- function(dither, bin_size, method) {
   if (!"dither" %in% takes || "bin_size" %in% takes) return(invisible())
   dither <- check_number(dither, "dither")
   least <- if (method == "jitter") 2 * bin_size else bin_size
-  if (dither >= least * (1 - 1e-9)) return(invisible())
-  abort_arg("dither", sprintf("at least %s, %s s", if (method == "jitter") "two bins" else "a bin",
-                              exact(least)), paste(exact(dither), "s"),
+  refuse_if(dither < least * (1 - 1e-9), "dither",
+            sprintf("at least %s, %s s", if (method == "jitter") "two bins" else "a bin",
+                    exact(least)), paste(exact(dither), "s"),
             "Most spikes would stay in their bins, and surrogates have the same patterns.")
 }
 
@@ -363,9 +351,8 @@ check_trains <- function(x, trains, method) {
   refuse_if(method == "trial_shift" && is.null(attr(x, "trials")), "x",
             "a recording with trials for `surrogate = \"trial_shift\"`", "one without",
             "Use \"train_shift\", or give `spike_trains()` its `trials`.")
-  if (count_in_trials(trains) > 0L) return(invisible())
-  if (nrow(x) == 0L) abort_arg("x", "a recording with spikes", "one without")
-  abort_arg("x", "a recording with spikes in its trials",
+  refuse_if(nrow(x) == 0L, "x", "a recording with spikes", "one without")
+  refuse_if(count_in_trials(trains) == 0L, "x", "a recording with spikes in its trials",
             sprintf("one with %s spikes outside them", commas(nrow(x))))
 }
 
@@ -380,18 +367,11 @@ check_dither <- function(dither, trains, resolution) {
             paste(exact(dither), "s"))
   shortest <- min(trains$stop - trains$start)
   most <- min(shortest, .Machine$integer.max)
-  if (ticks > most) {
-    what <- if (most < shortest) {
-      "2^31 - 1 ticks"
-    } else if (is.null(trains$trial)) {
-      "the length of the recording"
-    } else {
-      "the length of the shortest trial"
-    }
-    abort_arg("dither", sprintf("at most %s, %s s", what,
-                                exact(ticks_to_seconds(most, resolution))),
-              paste(exact(dither), "s"))
-  }
+  what <- if (most < shortest) "2^31 - 1 ticks" else
+    if (is.null(trains$trial)) "the length of the recording" else "the length of the shortest trial"
+  refuse_if(ticks > most, "dither",
+            sprintf("at most %s, %s s", what, exact(ticks_to_seconds(most, resolution))),
+            paste(exact(dither), "s"))
   ticks
 }
 
@@ -434,20 +414,17 @@ check_shuffle_window <- function(window, dither, bin, trains, resolution) {
     if (is.null(bin)) return(max(2, check_dither(dither, trains, resolution)))
     dither <- check_number(dither, above = 0)
     window <- 2 * floor(raw_ticks(dither, resolution) / bin * (1 + 1e-9)) * bin
-    if (window > 0) return(min(window, 2^53))
-    abort_arg("bin_size", "at most `dither`, or `window` given",
+    refuse_if(window <= 0, "bin_size", "at most `dither`, or `window` given",
               sprintf("%s s, and `dither` is %s s", exact(ticks_to_seconds(bin, resolution)),
                       exact(dither)))
+    return(min(window, 2^53))
   }
   window <- check_number(window, above = 0)
   ticks <- seconds_to_ticks(window, resolution, "window")
-  if (is.null(bin)) {
-    if (ticks >= 2) return(ticks)
-    abort_arg("window", sprintf("at least two ticks of %s s", exact(resolution)),
-              paste(exact(window), "s"))
-  }
-  refuse_if(ticks %% bin != 0 || ticks < 2 * bin, "window",
-            sprintf("a whole number of bins of %s s, at least two",
-                    exact(ticks_to_seconds(bin, resolution))), paste(exact(window), "s"))
+  unit <- bin %||% 1
+  refuse_if(ticks %% unit != 0 || ticks < 2 * unit, "window",
+            if (is.null(bin)) sprintf("at least two ticks of %s s", exact(resolution)) else
+              sprintf("a whole number of bins of %s s, at least two",
+                      exact(ticks_to_seconds(bin, resolution))), paste(exact(window), "s"))
   ticks
 }

@@ -58,8 +58,7 @@ bursts_judged <- function(x) !isFALSE(attr(x, "bursts", exact = TRUE)$judged)
 #'   inhibition, `"a -- b"` where there is no direction.
 #' @export
 format.synapses <- function(x, ...) {
-  check_no_dots()
-  check_synapses(x)
+  begin_method(x)
   pair_arrows(x)
 }
 
@@ -67,9 +66,8 @@ format.synapses <- function(x, ...) {
 #' @param n How many pairs to print, or to speak of.
 #' @export
 print.synapses <- function(x, n = 10, ...) {
-  check_no_dots()
+  begin_method(x)
   n <- check_count(n, min = 0, infinite = TRUE)
-  check_synapses(x)
   cat(synapses_title(x), sep = "\n")
   rows <- plain_table(utils::head(x, n))
   if (nrow(rows)) {
@@ -110,9 +108,8 @@ interval_text <- function(low, high) {
 #'   a connection would have been seen.
 #' @export
 summary.synapses <- function(object, n = 5, ...) {
-  check_no_dots()
+  begin_method(object)
   n <- check_count(n, min = 0, infinite = TRUE)
-  check_synapses(object)
   structure(list(title = synapses_title(object), supported = supported_words(object, n),
                  other = other_words(object, n), untold = untold_words_of(object)),
             class = "summary.synapses")
@@ -121,16 +118,8 @@ summary.synapses <- function(object, n = 5, ...) {
 #' @export
 print.summary.synapses <- function(x, ...) {
   check_no_dots()
-  cat(x$title, "", sep = "\n")
-  width <- min(getOption("width"), 90)
-  say <- \(words) for (one in words) {
-    cat(strwrap(one, width, exdent = if (startsWith(one, "- ")) 2 else 0), sep = "\n")
-  }
-  say(x$supported)
-  if (length(x$other)) cat("\n")
-  say(x$other)
-  cat("\nWhat cannot be told\n")
-  say(paste("-", x$untold))
+  print_words(x$title, c(x$supported, if (length(x$other)) "", x$other, "", "What cannot be told",
+                         paste("-", x$untold)))
   invisible(x)
 }
 
@@ -313,8 +302,7 @@ untested_text <- function(units) {
 #'   simulated network, with which it can be compared.
 #' @export
 as.matrix.synapses <- function(x, ...) {
-  check_no_dots()
-  check_synapses(x)
+  begin_method(x)
   power <- attr(x, "power", exact = TRUE)
   found <- connections_of(x)
   out <- ifelse(is.na(power), NA_real_, 0)
@@ -348,8 +336,7 @@ as.matrix.synapses <- function(x, ...) {
 #' @exportS3Method igraph::as.igraph
 as.igraph.synapses <- function(x, ...) {
   rlang::check_installed("igraph", "to make a network of connections.")
-  check_no_dots()
-  check_synapses(x)
+  begin_method(x)
   found <- connections_of(x)
   edges <- found[c("from", "to", "sign", "lag", "width", "strength", "strength_low",
                    "strength_high", "z", "p_value", "q_value")]
@@ -362,8 +349,7 @@ as.igraph.synapses <- function(x, ...) {
 #' @rdname tidiers
 #' @exportS3Method generics::tidy
 tidy.synapses <- function(x, ...) {
-  check_no_dots()
-  check_synapses(x)
+  begin_method(x)
   tidy_frame(term = format(x), from = x$from, to = x$to, kind = as.character(x$kind),
              lag = x$lag, estimate = x$strength, conf.low = x$strength_low,
              conf.high = x$strength_high, statistic = x$z, p.value = x$p_value,
@@ -373,8 +359,7 @@ tidy.synapses <- function(x, ...) {
 #' @rdname tidiers
 #' @exportS3Method generics::glance
 glance.synapses <- function(x, ...) {
-  check_no_dots()
-  check_synapses(x)
+  begin_method(x)
   about <- attributes(x)
   found <- connections_of(x)
   n <- table(x$kind)

@@ -196,33 +196,27 @@ draw_synapse_network <- function(x, found, edges, layout) {
   steps$weight <- (1 + steps$weight / max(steps$weight, 1e-9)) / 2
   units <- attr(x, "units", exact = TRUE)$unit
   names <- units[units %in% c(steps$from, steps$to)]
-  array <- if (is.null(layout)) synapse_places(x)
-  mapped <- !is.null(array)
-  if (!mapped && is.null(layout) && length(names) <= 6L) layout <- igraph::layout_in_circle
-  place <- network_layout(steps, names, if (mapped) array else layout)
-  radius <- if (mapped) map_radius(place) else network_radius(place)
-  curves <- edge_curves(steps, place, radius)
-  curves$group <- -curves$edge
-  short <- shorten_labels(names, radius)
+  array <- synapse_places(x)
+  if (is.null(array) && is.null(layout) && length(names) <= 6L) layout <- igraph::layout_in_circle
+  parts <- network_parts(steps, names, layout, array)
   lines <- lapply(sign_names, \(sign) {
-    own <- curves[curves$sign == sign, , drop = FALSE]
+    own <- parts$curves[parts$curves$sign == sign, , drop = FALSE]
     if (nrow(own)) ggplot2::geom_path(
       aes_from(x = "x", y = "y", group = "group", colour = "sign", linewidth = "strength"),
       data = own, lineend = "butt", linejoin = "mitre",
       arrow = edge_arrows(own, bar = sign == "inhibitory"), key_glyph = key_without_arrow)
   })
-  narrow <- min(1, max(0.4, radius / 0.03))
+  narrow <- min(1, max(0.4, parts$radius / 0.03))
   ggplot2::ggplot() +
     lines +
-    (if (mapped) array_layer(array, names)) +
-    node_layers(place, radius, short$labels) +
+    parts$nodes +
     ggplot2::scale_colour_manual(
       name = NULL, values = sign_colours[sign_names], drop = TRUE,
       guide = ggplot2::guide_legend(order = 1, override.aes = list(linewidth = 1.4))) +
     width_scale(steps$strength, c(0.15, 1.7) * narrow, trans = "sqrt",
                 name = "Strength (extra or\nmissing spikes per spike)",
                 breaks = strength_breaks(steps$strength)) +
-    theme_network(synapse_network_caption(x, found, drawn, names, short$left_out, mapped))
+    theme_network(synapse_network_caption(x, found, drawn, names, parts$left_out, parts$mapped))
 }
 
 #' A weak, a middle and a strong strength, with one digit each; one of them where all connections
@@ -298,8 +292,7 @@ draw_synapse_correlograms <- function(x, n) {
   of <- if (found) found else nrow(x)
   panels <- nrow(drawn$windows)
   ggplot2::ggplot(drawn$bars, aes_from(x = "lag")) +
-    ggplot2::geom_rect(ggplot2::aes(xmin = .data$low, xmax = .data$high, ymin = -Inf, ymax = Inf),
-                       data = drawn$windows, fill = syn_band_strong, inherit.aes = FALSE) +
+    shaded_windows(drawn$windows, inherit.aes = FALSE) +
     ggplot2::geom_col(aes_from(y = "count", fill = "sign"), width = bin) +
     ggplot2::geom_ribbon(aes_from(ymin = "low", ymax = "high"), fill = syn_ink, alpha = 0.15) +
     ggplot2::geom_line(aes_from(y = "base"), colour = syn_ink, linewidth = 0.5) +

@@ -29,6 +29,11 @@ synapses_table <- function(columns, about) {
 
 synapse_keys <- function(from, to) paste(from, to, sep = " -> ")
 
+#' @export
+check_sound.synapses <- function(x, arg) check_synapses(x, arg)
+
+#' Error for what is no table of connections
+#' @noRd
 check_synapses <- function(x, arg = rlang::caller_arg(x)) {
   refuse_if(!inherits(x, "synapses"), arg, "what `find_synapses()` gives", describe(x))
   check_table(x, synapses_columns, "find_synapses", arg)

@@ -108,25 +108,30 @@ check_with_options <- function(given, arg, main, options, must, hint) {
 #' To be called first by a function that users call.
 #'
 #' @param ... What an argument must be, by its name; for the others "given".
+#' @return List: the user's `call`, as match.call() gives it, and when it `began`.
 #' @noRd
 check_given <- function(..., call = rlang::caller_env()) {
   must <- list(...)
   frame <- sys.parent()
+  given <- match.call(sys.function(frame), sys.call(frame), envir = parent.frame(2L))
+  begun <- list(call = given, began = proc.time()[["elapsed"]])
   defaults <- formals(sys.function(frame))
   check_argument_names(names(sys.call(frame)), names(defaults))
   for (arg in names(defaults)[vapply(defaults, is.name, NA)]) {
     if (arg == "..." || !identical(defaults[[arg]], quote(expr = ))) next
     refuse_if(eval(call("missing", as.name(arg)), call), arg, must[[arg]] %||% "given", "missing")
   }
+  invisible(begun)
 }
 
 #' Error unless `...` of the calling function is empty: a misspelt argument ends up there
 #'
 #' @param draws What the function draws with ggplot2, if it does.
 #' @param but Names of arguments that may be in `...` all the same.
+#' @param frame Number of the frame of that function.
 #' @noRd
 check_no_dots <- function(call = user_frame(), dots = rlang::caller_env(), draws = NULL,
-                          but = NULL) {
+                          but = NULL, frame = sys.parent()) {
   if (!is.null(draws)) rlang::check_installed("ggplot2", sprintf("to draw %s.", draws), call = call)
   n <- eval(quote(...length()), dots)
   if (n == 0L) return(invisible())
@@ -134,7 +139,7 @@ check_no_dots <- function(call = user_frame(), dots = rlang::caller_env(), draws
   given <- given[!given %in% but]
   if (length(given) == 0L) return(invisible())
   name <- if (is.na(given[[1L]]) || given[[1L]] == "") "..." else given[[1L]]
-  known <- setdiff(names(formals(sys.function(sys.parent()))), "...")
+  known <- setdiff(names(formals(sys.function(frame))), "...")
   check_argument_names(name, known)
   abort_arg(name, if (name == "...") "empty" else "an argument of this function",
             if (name == "...") paste(counted(n, "value"), "without a name") else "none",

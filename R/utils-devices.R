@@ -113,20 +113,9 @@ choose_place <- function(engine, device, gpus, events, ticks, min_count, max_siz
 #' @noRd
 choose_automatically <- function(engine, seconds, gpu, reason, context) {
   chosen <- if (engine == "auto") "window" else engine
-  if (!chosen %in% cpu_engines) {
-    device <- "gpu"
-    why <- "the engine runs there alone"
-  } else if (!chosen %in% gpu_engines) {
-    device <- "cpu"
-    why <- "the engine runs there alone"
-  } else if (is.na(gpu)) {
-    device <- "cpu"
-    why <- paste("there is no GPU:", reason)
-  } else {
-    device <- sooner_device(seconds, context)
-    why <- sooner_reason(seconds, context)
-  }
-  say_device(device, gpu, sprintf(" and the engine \"%s\": %s.", chosen, why))
+  only <- if (!chosen %in% cpu_engines) "gpu" else if (!chosen %in% gpu_engines) "cpu"
+  device <- tell_device(seconds, gpu, reason, context, only, "the engine runs there alone",
+                        sprintf(" and the engine \"%s\"", chosen))
   list(device = device, engine = chosen)
 }
 
@@ -148,35 +137,32 @@ settle_place <- function(device, gpus, seconds, half = FALSE) {
   list(device = device, gpus = gpus)
 }
 
-#' What `device = "auto"` picks, said in one line
-#' @noRd
 choose_device <- function(seconds, gpu, reason, context, half) {
-  if (is.na(gpu)) {
-    device <- if (half) "gpu" else "cpu"
-    why <- paste("there is no GPU:", reason)
-  } else if (half) {
-    device <- "gpu"
-    why <- "half precision runs there alone"
-  } else {
-    device <- sooner_device(seconds, context)
-    why <- sooner_reason(seconds, context)
+  because <- if (is.na(gpu)) paste("there is no GPU:", reason) else
+    "half precision runs there alone"
+  tell_device(seconds, gpu, reason, context, if (half) "gpu", because)
+}
+
+#' The sooner of two devices, or the only one, which the user is told
+#'
+#' @param only The device on which this runs alone, or `NULL`; and why, `because`.
+#' @param with What is chosen beside the device, in words.
+#' @noRd
+tell_device <- function(seconds, gpu, reason, context, only, because, with = "") {
+  if (is.null(only)) {
+    only <- if (!is.na(gpu) && seconds > context + 0.005 + seconds / 100) "gpu" else "cpu"
+    because <- if (is.na(gpu)) paste("there is no GPU:", reason) else {
+      sprintf("on the CPU this takes %s, about, and %s", seconds_text(seconds),
+              if (context > 0) "a GPU takes 0.4 s to get ready" else "the GPU is ready")
+    }
   }
-  say_device(device, gpu, sprintf(": %s.", why))
-  device
+  say_device(only, gpu, sprintf("%s: %s.", with, because))
+  only
 }
 
 #' Seconds that making a CUDA context takes; 0 where there is one
 #' @noRd
 context_seconds <- function() if (is.null(gpu_session$used)) 0.35 else 0
-
-sooner_device <- function(seconds, context) {
-  if (seconds > context + 0.005 + seconds / 100) "gpu" else "cpu"
-}
-
-sooner_reason <- function(seconds, context) {
-  sprintf("on the CPU this takes %s, about, and %s", seconds_text(seconds),
-          if (context > 0) "a GPU takes 0.4 s to get ready" else "the GPU is ready")
-}
 
 #' @param gpu Its name, or `NA`.
 #' @param rest Of the sentence.

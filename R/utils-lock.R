@@ -52,13 +52,10 @@ take_lock <- function(lock) {
       TRUE
     }, error = \(e) FALSE, warning = \(w) FALSE)
   if (!written) {
-    # Another process may have tidied it away; a folder that cannot be written to stays so.
-    if (dir.exists(dirname(lock)) && file.access(dirname(lock), 2L) == 0L && dir.exists(fresh)) {
-      abort_write(lock, "its owner could not be written")
-    }
-    if (!dir.exists(dirname(lock)) || file.access(dirname(lock), 2L) != 0L) {
-      abort_write(lock, "its folder is gone, or cannot be written to")
-    }
+    open <- dir.exists(dirname(lock)) && file.access(dirname(lock), 2L) == 0L
+    if (!open) abort_write(lock, "its folder is gone, or cannot be written to")
+    if (dir.exists(fresh)) abort_write(lock, "its owner could not be written")
+    # Another process has tidied it away.
     return(FALSE)
   }
   taken <- suppressWarnings(file.rename(fresh, lock))

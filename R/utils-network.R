@@ -39,7 +39,10 @@ network_layout <- function(steps, names, layout) {
   } else {
     graph <- layout_graph(steps, names)
     place <- keep_random_state(if (is.null(layout)) pack_components(graph) else
-                                 layout_by(layout, graph))
+                                 tryCatch(layout(graph), error = \(e) {
+      abort_arg("layout", "a function that can lay out a graph of igraph",
+                paste0("one that stops: ", conditionMessage(e)))
+    }))
     refuse_if(!is.matrix(place) || !is.numeric(place) || !all(is.finite(place)) ||
                 !identical(dim(place), c(length(names), 2L)), "layout",
               "a function that gives a matrix of two columns, a row a unit", describe(layout))
@@ -49,15 +52,6 @@ network_layout <- function(steps, names, layout) {
   place <- if (most > 0) place / most else place
   dimnames(place) <- list(names, c("x", "y"))
   place
-}
-
-#' What the user's function makes of a graph
-#' @noRd
-layout_by <- function(layout, graph) {
-  tryCatch(layout(graph), error = \(e) {
-    abort_arg("layout", "a function that can lay out a graph of igraph",
-              paste0("one that stops: ", conditionMessage(e)))
-  })
 }
 
 #' The undirected graph whose layout is made; strong steps are short

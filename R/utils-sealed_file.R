@@ -91,8 +91,8 @@ abort_write <- function(path, why) {
 #' What a sealed file holds, or `NULL` where it is none, or damaged
 #' @noRd
 read_whole <- function(path) {
+  if (!looks_sealed(path)) return(NULL)
   size <- file.size(path)
-  if (is.na(size) || dir.exists(path) || size <= seal_length) return(NULL)
   tryCatch(suppressWarnings({
     expected <- paste0(seal_mark, hash_bytes(path, size - seal_length))
     mark <- read_bytes(path, size - seal_length, seal_length)
@@ -105,7 +105,8 @@ read_whole <- function(path) {
 looks_sealed <- function(path) {
   size <- file.size(path)
   if (is.na(size) || dir.exists(path) || size <= seal_length) return(FALSE)
-  mark <- tryCatch(read_bytes(path, size - seal_length, nchar(seal_mark)), error = \(e) raw())
+  mark <- tryCatch(suppressWarnings(read_bytes(path, size - seal_length, nchar(seal_mark))),
+                   error = \(e) raw())
   identical(mark, charToRaw(seal_mark))
 }
 

@@ -36,12 +36,8 @@ synfire_sitrep <- function(test_devices = TRUE) {
 #' Word what the compiled code reports; apart from it so that any machine can be tested
 #' @noRd
 new_sitrep <- function(raw) {
-  limits <- c(
-    processors = raw$threads$processors, affinity = raw$threads$affinity,
-    cgroup = raw$threads$cgroup, OMP_NUM_THREADS = raw$threads$omp_num_threads,
-    OMP_THREAD_LIMIT = raw$threads$omp_thread_limit
-  )
-  limits[limits <= 0L] <- NA
+  limits <- unlist(raw$threads[tolower(names(thread_limits))])
+  limits <- rlang::set_names(replace(limits, limits <= 0L, NA), names(thread_limits))
   structure(
     list(
       version = as.character(utils::packageVersion("synfire")),
@@ -65,19 +61,21 @@ new_sitrep <- function(raw) {
   )
 }
 
+# What may limit the threads, the most basic first: in the list of limits, and as a reason.
+thread_limits <- list(
+  processors = c("%s online", "the processors of this machine"),
+  affinity = c("%s bound to", "the processors this process is bound to"),
+  cgroup = c("%s by control group", "the processors its control group may use"),
+  OMP_NUM_THREADS = c("OMP_NUM_THREADS %s", "the environment variable OMP_NUM_THREADS"),
+  OMP_THREAD_LIMIT = c("OMP_THREAD_LIMIT %s", "the environment variable OMP_THREAD_LIMIT")
+)
+
 threads_because <- function(threads, limits) {
   if (threads$openmp != 1L) return("synfire was built without OpenMP")
   if (threads$forked == 1L) return("this is a forked process, which gets one thread")
-  wording <- c(
-    OMP_THREAD_LIMIT = "the environment variable OMP_THREAD_LIMIT",
-    OMP_NUM_THREADS = "the environment variable OMP_NUM_THREADS",
-    cgroup = "the processors its control group may use",
-    affinity = "the processors this process is bound to",
-    processors = "the processors of this machine"
-  )
   # A limit that is no lower than a more basic one decided nothing: the basic one did.
-  for (limit in rev(names(wording))) {
-    if (identical(limits[[limit]], threads$threads)) return(wording[[limit]])
+  for (limit in names(limits)) {
+    if (identical(limits[[limit]], threads$threads)) return(thread_limits[[limit]][[2L]])
   }
   "the lowest of these limits"
 }
@@ -127,24 +125,17 @@ format.synfire_sitrep <- function(x, ...) {
 }
 
 limits_text <- function(limits) {
-  wording <- c(
-    processors = "%s online", affinity = "%s bound to", cgroup = "%s by control group",
-    OMP_NUM_THREADS = "OMP_NUM_THREADS %s", OMP_THREAD_LIMIT = "OMP_THREAD_LIMIT %s"
-  )
   values <- ifelse(is.na(limits), "not set", as.character(limits))
   shown <- !is.na(limits) | startsWith(names(limits), "OMP")
-  paste0("(", paste(sprintf(wording[names(limits)], values)[shown], collapse = ", "), ")")
+  wording <- vapply(thread_limits[names(limits)], `[[`, "", 1L)
+  paste0("(", paste(sprintf(wording, values)[shown], collapse = ", "), ")")
 }
 
 cuda_text <- function(cuda) {
   if (!cuda$built) return("not built in (reinstall with the CUDA toolkit on the PATH)")
-  capabilities <- cuda$capabilities
-  paste0(
-    "built in, version ", cuda$runtime,
-    if (length(capabilities)) paste0(
-      ", for compute capability ", paste(capabilities, collapse = " ")
-    )
-  )
+  capabilities <- paste(cuda$capabilities, collapse = " ")
+  paste0("built in, version ", cuda$runtime,
+         if (nzchar(capabilities)) paste0(", for compute capability ", capabilities))
 }
 
 driver_text <- function(cuda, forked) {
@@ -156,20 +147,14 @@ devices_text <- function(x) {
   devices <- x$devices
   if (nrow(devices) == 0L) return(paste0("none: ", x$cuda$reason))
   gigabytes <- function(bytes) formatC(bytes / 2^30, format = "f", digits = 1)
-  outcome <- ifelse(
-    is.na(devices$works), "not tested",
-    ifelse(devices$works, "works", "does not work")
-  )
+  outcome <- c("does not work", "works", "not tested")[ifelse(is.na(devices$works), 3L,
+                                                              devices$works + 1L)]
   outcome <- ifelse(is.na(devices$trouble), outcome, paste0(outcome, ": ", devices$trouble))
-  memory <- ifelse(
-    is.na(devices$memory_free),
-    paste(gigabytes(devices$memory), "GiB"),
-    paste(gigabytes(devices$memory_free), "of", gigabytes(devices$memory), "GiB free")
-  )
+  free <- ifelse(is.na(devices$memory_free), "", paste(gigabytes(devices$memory_free), "of "))
   lines <- sprintf(
-    "%d: %s, compute capability %s, %d multiprocessors, %s; %s",
-    devices$gpu, devices$name, devices$capability, devices$multiprocessors, memory,
-    outcome
+    "%d: %s, compute capability %s, %d multiprocessors, %s%s GiB%s; %s",
+    devices$gpu, devices$name, devices$capability, devices$multiprocessors, free,
+    gigabytes(devices$memory), ifelse(nzchar(free), " free", ""), outcome
   )
   paste(lines, collapse = paste0("\n", strrep(" ", 9)))
 }

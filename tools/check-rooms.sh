@@ -109,7 +109,8 @@ nm -A -g --defined-only "$objects"/gpu-*.o | sed "s|^$objects/||" |
 rule "names begin with syn_ in core and with syn_gpu_ in gpu"
 
 nm -g --defined-only "$objects"/gpu-*.o | awk 'NF == 3 { print $3 }' | sort > "$objects/none"
-cat $gpu_headers | grep -oE 'syn_gpu_[a-z0-9_]+\(' | tr -d '(' | sort -u > "$objects/declared"
+cat $gpu_headers | grep -oE '(syn_gpu_[a-z0-9_]+\(|SYN_GPU_(FUNCTION|MAKER)\(syn_gpu_[a-z0-9_]+)' |
+  sed 's/SYN_GPU_[A-Z]*(//; s/($//' | sort -u > "$objects/declared"
 diff "$objects/declared" "$objects/none" > "$found"
 rule "the stand-in defines exactly what the headers of gpu declare"
 

@@ -94,12 +94,11 @@ case("mtpe", "count_segments stitch_segments run_published concatenate_published
     mine(random_spikes(1500, 4), 40, max_size = 3, engine = list("mtpe", merge = merge))
   }
 })
-case("two-pass", "bound_counts gather_survivors scatter_counts", function() {
+case("two-pass", "bound_counts count_whole", function() {
   mine(random_spikes(800, 5), 12, max_size = 3, engine = "two-pass")
 })
 case("occurrence", paste("order_rows measure_begun begin_lists extend_by_counter",
-                         "extend_by_blocks extend_sparse pack_sparse find_longer",
-                         "write_found take_disjoint"),
+                         "extend_sparse pack_sparse find_longer write_found take_disjoint"),
      function() {
   x <- random_spikes(800, 5)
   # More in a window than the sparse array has places for at first.

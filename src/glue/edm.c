@@ -109,10 +109,10 @@ static syn_points require_memory(syn_points points, syn_status status)
 }
 
 /* Copies are outside of R's heap, as delay vectors are. */
-syn_points glue_measured(glue_owner *own, syn_points points, int threads)
+syn_points glue_measured(glue_owner *own, syn_points points)
 {
     void **copy = glue_hold(own, sizeof *copy, free_pointer);
-    syn_status status = syn_measure_points(&points, threads, copy);
+    syn_status status = syn_measure_points(&points, copy);
     return require_memory(points, status);
 }
 
@@ -133,10 +133,9 @@ double *glue_columns(glue_owner *own, size_t n, size_t columns)
     return *room;
 }
 
-syn_points glue_points_for(glue_owner *own, syn_points points, int threads,
-                           const syn_gpu_call *gpu)
+syn_points glue_points_for(glue_owner *own, syn_points points, const syn_gpu_call *gpu)
 {
-    points = glue_measured(own, points, threads);
+    points = glue_measured(own, points);
     return gpu->n == 0 ? glue_located(own, points) : points;
 }
 
@@ -285,7 +284,7 @@ SEXP r_edm_neighbours(glue_owner *own, SEXP points, SEXP lib, SEXP pred, SEXP op
     syn_gpu_call gpu = glue_option_gpus(options);
     syn_neighbours *found = glue_hold(own, sizeof *found, release);
     gpu.watch = glue_watch(own, "Finding neighbours");
-    syn_points m = glue_points_for(own, p, o.threads, &gpu);
+    syn_points m = glue_points_for(own, p, &gpu);
     syn_status status =
         gpu.n == 0 ? syn_find_neighbours(&m, &library, &predicted, &o, gpu.watch, found)
                     : syn_gpu_find_neighbours(&m, &library, &predicted, &o, &gpu, found);
@@ -315,7 +314,7 @@ SEXP r_edm_simplex(glue_owner *own, SEXP points, SEXP lib, SEXP pred, SEXP targe
     double *prediction = REAL(VECTOR_ELT(out, 0)), *variance = REAL(VECTOR_ELT(out, 1));
     syn_gpu_call gpu = glue_option_gpus(options);
     gpu.watch = glue_watch(own, "Predicting");
-    p = glue_points_for(own, p, o.threads, &gpu);
+    p = glue_points_for(own, p, &gpu);
     syn_status status =
         gpu.n == 0 ? syn_simplex(&p, &library, &predicted, &o, &t, gpu.watch, prediction,
                                  variance)
@@ -383,7 +382,7 @@ SEXP r_edm_sweep(glue_owner *own, SEXP points, SEXP lib, SEXP lib_E, SEXP pred,
     syn_gpu_call gpu = glue_option_gpus(options);
     double *prediction = glue_columns(own, n, E_max);
     gpu.watch = glue_watch(own, "Predicting");
-    p = glue_points_for(own, p, s.threads, &gpu);
+    p = glue_points_for(own, p, &gpu);
     syn_status status =
         gpu.n == 0 ? syn_simplex_sweep(&p, &library, &predicted, &s, REAL(target),
                                        gpu.watch, prediction)
@@ -421,7 +420,7 @@ SEXP r_edm_views(glue_owner *own, SEXP points, SEXP lib, SEXP pred, SEXP views,
     syn_gpu_call gpu = glue_option_gpus(options);
     SEXP out = PROTECT(Rf_allocMatrix(REALSXP, (int)predicted.n, (int)v.n));
     gpu.watch = glue_watch(own, "Predicting");
-    p = glue_points_for(own, p, o.threads, &gpu);
+    p = glue_points_for(own, p, &gpu);
     syn_status status =
         gpu.n == 0
             ? syn_simplex_views(&p, &library, &predicted, &v, &o, REAL(target), gpu.watch,

@@ -23,11 +23,10 @@ syn_points glue_points(SEXP points);
 
 /* Points in a measure of their own, which last as long as the call: see
    syn_measure_points(). */
-syn_points glue_measured(glue_owner *own, syn_points points, int threads);
+syn_points glue_measured(glue_owner *own, syn_points points);
 
 /* Measured points as a call needs them: a GPU makes their coordinates itself. */
-syn_points glue_points_for(glue_owner *own, syn_points points, int threads,
-                           const syn_gpu_call *gpu);
+syn_points glue_points_for(glue_owner *own, syn_points points, const syn_gpu_call *gpu);
 
 /* Room for a column of `n` numbers after the other, outside of R's heap, as long as the
    call lasts. */

@@ -60,7 +60,7 @@ SEXP r_ccm(glue_owner *own, SEXP points, SEXP libs, SEXP pred, SEXP targets, SEX
     syn_points p = glue_points(points);
     require(TYPEOF(targets) == REALSXP && Rf_isMatrix(targets), "targets");
     require(p.rows == (uint32_t)Rf_nrows(targets), "targets");
-    p = glue_located(own, glue_measured(own, p, glue_option_threads(options)));
+    p = glue_located(own, glue_measured(own, p));
     const syn_ccm_view *view = read_views(libs, targets, p.rows);
     uint32_t views = (uint32_t)Rf_length(libs), n = (uint32_t)Rf_ncols(targets) / views;
     syn_rows prediction = glue_rows_of(pred, p.rows);

@@ -70,7 +70,7 @@ SEXP r_edm_smap(glue_owner *own, SEXP points, SEXP library, SEXP prediction, SEX
     if (gpu.n == 0)
         p = glue_located(own, p);
     if ((uint64_t)o.k + 1 < from.n) {
-        space = glue_points_for(own, p, o.threads, &gpu);
+        space = glue_points_for(own, p, &gpu);
         o.space = &space;
     }
     SEXP out = PROTECT(Rf_mkNamed(VECSXP, fields));

@@ -64,19 +64,9 @@ static int are_few(R_xlen_t rows, R_xlen_t sequences)
 
 /* ---- names ----
 
-   Names of episodes as a vector of R that is spelt only when somebody reads it. It is
-   an ALTREP class: R calls the functions below for an element, a subset or all of the
-   vector. */
+   A name is spelt from the sequence of units and that of intervals of its row. */
 
-/* A vector of this class holds two things:
-   - the sequences of units and those of intervals, a list of two; NULL once all names
-     are spelt;
-   - the names spelt so far, a character vector with "" for the others, or NULL. R keeps
-     no hold on a name that it was given, so the vector has to.
-   Copies, and what is written to a file, are plain character vectors. */
 enum { UNITS, INTERVALS };
-
-static R_altrep_class_t names_class;
 
 typedef struct spelling {
     sequences units, intervals;
@@ -139,97 +129,9 @@ static SEXP spell(const spelling *s, R_xlen_t row)
     return name;
 }
 
-/* ---- what R asks of such a vector ---- */
-
-static R_xlen_t names_length(SEXP x)
-{
-    SEXP from = R_altrep_data1(x);
-    return from == R_NilValue ? XLENGTH(R_altrep_data2(x))
-                              : XLENGTH(VECTOR_ELT(VECTOR_ELT(from, UNITS), OF));
-}
-
-/* The names spelt so far. */
-static SEXP names_kept(SEXP x)
-{
-    if (R_altrep_data2(x) == R_NilValue)
-        R_set_altrep_data2(x, Rf_allocVector(STRSXP, names_length(x)));
-    return R_altrep_data2(x);
-}
-
-static SEXP names_elt(SEXP x, R_xlen_t i)
-{
-    SEXP kept = names_kept(x), from = R_altrep_data1(x);
-    if (from != R_NilValue && STRING_ELT(kept, i) == R_BlankString) {
-        spelling s = spelling_of(from);
-        SET_STRING_ELT(kept, i, spell(&s, i));
-    }
-    return STRING_ELT(kept, i);
-}
-
-/* All names as a plain vector, which from now on is all that `x` holds. */
-static SEXP names_all(SEXP x)
-{
-    SEXP kept = names_kept(x), from = R_altrep_data1(x);
-    if (from == R_NilValue)
-        return kept;
-    spelling s = spelling_of(from);
-    for (R_xlen_t i = 0; i < XLENGTH(kept); i++)
-        if (STRING_ELT(kept, i) == R_BlankString)
-            SET_STRING_ELT(kept, i, spell(&s, i));
-    R_set_altrep_data1(x, R_NilValue);
-    return kept;
-}
-
-static void names_set_elt(SEXP x, R_xlen_t i, SEXP value)
-{
-    SET_STRING_ELT(names_all(x), i, value);
-}
-
-static void *names_dataptr(SEXP x, Rboolean writable)
-{
-    (void)writable;
-    return (void *)STRING_PTR_RO(names_all(x));
-}
-
-static const void *names_dataptr_or_null(SEXP x)
-{
-    return R_altrep_data1(x) == R_NilValue ? names_dataptr(x, FALSE) : NULL;
-}
-
-/* `now`: whether they are spelt at once; else only where they are few. */
-static SEXP new_names(SEXP units, SEXP intervals, int now)
-{
-    SEXP from = PROTECT(Rf_allocVector(VECSXP, 2));
-    SET_VECTOR_ELT(from, UNITS, units);
-    SET_VECTOR_ELT(from, INTERVALS, intervals);
-    SEXP out = PROTECT(R_new_altrep(names_class, from, R_NilValue));
-    spelling s = spelling_of(from);
-    if (now || are_few(s.units.rows, s.units.n + s.intervals.n))
-        out = names_all(out);
-    UNPROTECT(2);
-    return out;
-}
-
-static SEXP names_subset(SEXP x, SEXP index, SEXP call)
-{
-    (void)call;
-    SEXP from = R_altrep_data1(x);
-    if (from == R_NilValue)
-        return NULL;
-    SEXP units = PROTECT(chosen_rows(VECTOR_ELT(from, UNITS), index));
-    SEXP intervals = PROTECT(chosen_rows(VECTOR_ELT(from, INTERVALS), index));
-    SEXP out = new_names(units, intervals, XLENGTH(index) <= MADE_AT_ONCE);
-    UNPROTECT(2);
-    return out;
-}
-
 /* ---- list columns ----
 
-   The units, or the bounds, of each row. Rows with the same sequence share one vector.
-   Where R has an ALTREP class for lists, vectors are made when somebody looks at them;
-   else all at once. */
-
-#define LAZY_LISTS R_Version(4, 3, 0)  /* the first R with such a class */
+   The units, or the bounds, of each row. Rows with the same sequence share one vector. */
 
 /* The elements of a sequence. As many rows share them, R copies them before it lets
    anybody change those of one row. */
@@ -283,12 +185,6 @@ static int make_vectors(const sequences *s, const syn_watch *watch)
     return at == s->n;
 }
 
-#if defined(__GNUC__)
-#define FETCH(address) __builtin_prefetch(address, 1)
-#else
-#define FETCH(address) ((void)0)
-#endif
-
 enum { AHEAD = 16 };  /* rows: their vectors lie all over the memory */
 
 static int fill_rows(const sequences *s, SEXP out, const syn_watch *watch)
@@ -296,7 +192,7 @@ static int fill_rows(const sequences *s, SEXP out, const syn_watch *watch)
     R_xlen_t row = 0;
     for (; row < s->rows && !stop_at(row, s->rows, watch); row++) {
         if (row + AHEAD < s->rows)
-            FETCH(VECTOR_ELT(s->made, s->of[row + AHEAD]));
+            __builtin_prefetch(VECTOR_ELT(s->made, s->of[row + AHEAD]), 1);
         SET_VECTOR_ELT(out, row, VECTOR_ELT(s->made, s->of[row]));
     }
     return row == s->rows;
@@ -332,26 +228,43 @@ static int plain_vectors(SEXP from, SEXP out, int at, const syn_watch *watch)
     return done;
 }
 
-#if R_VERSION >= LAZY_LISTS
-/* A list of this class holds two things:
-   - the sequences of the rows; NULL once it is a plain list;
-   - the plain list, or NULL.
-   Copies, and what is written to a file, are plain lists. */
-static R_altrep_class_t vectors_class;
+/* ---- vectors that are made when somebody looks at them ----
 
-static R_xlen_t vectors_length(SEXP x)
+   Names and list columns are vectors of ALTREP classes: R calls the functions below for an
+   element, a subset or all of such a vector, which holds two things:
+   - a list of the sequences of its rows: for names those of units and those of intervals,
+     for a list column one; NULL once all is made;
+   - the plain vector, or NULL. Of names it has those spelt so far, "" for the others: R
+     keeps no hold on a name that it was given.
+   Copies, and what is written to a file, are plain vectors. */
+
+#define LAZY_LISTS R_Version(4, 3, 0)  /* the first R with a class for lists */
+
+static R_altrep_class_t names_class, vectors_class;
+
+static R_xlen_t lazy_length(SEXP x)
 {
     SEXP from = R_altrep_data1(x);
-    return XLENGTH(from == R_NilValue ? R_altrep_data2(x) : VECTOR_ELT(from, OF));
+    return XLENGTH(from == R_NilValue ? R_altrep_data2(x)
+                                      : VECTOR_ELT(VECTOR_ELT(from, 0), OF));
 }
 
-static SEXP vectors_elt(SEXP x, R_xlen_t i)
+/* The names spelt so far. */
+static SEXP names_kept(SEXP x)
 {
-    SEXP from = R_altrep_data1(x);
-    if (from == R_NilValue)
-        return VECTOR_ELT(R_altrep_data2(x), i);
-    sequences s = sequences_of(from);
-    return vector_of(&s, s.of[i]);
+    if (R_altrep_data2(x) == R_NilValue)
+        R_set_altrep_data2(x, Rf_allocVector(STRSXP, lazy_length(x)));
+    return R_altrep_data2(x);
+}
+
+static SEXP names_elt(SEXP x, R_xlen_t i)
+{
+    SEXP kept = names_kept(x), from = R_altrep_data1(x);
+    if (from != R_NilValue && STRING_ELT(kept, i) == R_BlankString) {
+        spelling s = spelling_of(from);
+        SET_STRING_ELT(kept, i, spell(&s, i));
+    }
+    return STRING_ELT(kept, i);
 }
 
 static SEXP alone(SEXP x)
@@ -362,59 +275,100 @@ static SEXP alone(SEXP x)
     return out;
 }
 
-/* All vectors as a plain list, which from now on is all that `x` holds. */
-static SEXP vectors_all(SEXP x)
+/* All as a plain vector, which from now on is all that `x` holds. */
+static SEXP lazy_all(SEXP x)
 {
-    if (R_altrep_data1(x) != R_NilValue) {
-        SEXP from = PROTECT(alone(R_altrep_data1(x)));
+    if (R_altrep_data1(x) != R_NilValue && TYPEOF(x) == STRSXP) {
+        SEXP kept = names_kept(x);
+        spelling s = spelling_of(R_altrep_data1(x));
+        for (R_xlen_t i = 0; i < XLENGTH(kept); i++)
+            if (STRING_ELT(kept, i) == R_BlankString)
+                SET_STRING_ELT(kept, i, spell(&s, i));
+    } else if (R_altrep_data1(x) != R_NilValue) {
         SEXP out = PROTECT(alone(R_NilValue));
-        plain_vectors(from, out, 0, NULL);
+        plain_vectors(R_altrep_data1(x), out, 0, NULL);
         R_set_altrep_data2(x, VECTOR_ELT(out, 0));
-        R_set_altrep_data1(x, R_NilValue);
-        UNPROTECT(2);
+        UNPROTECT(1);
     }
+    R_set_altrep_data1(x, R_NilValue);
     return R_altrep_data2(x);
 }
 
-static void vectors_set_elt(SEXP x, R_xlen_t i, SEXP value)
+static void lazy_set_elt(SEXP x, R_xlen_t i, SEXP value)
 {
-    SET_VECTOR_ELT(vectors_all(x), i, value);
+    if (TYPEOF(x) == STRSXP)
+        SET_STRING_ELT(lazy_all(x), i, value);
+    else
+        SET_VECTOR_ELT(lazy_all(x), i, value);
 }
 
-static void *vectors_dataptr(SEXP x, Rboolean writable)
+static void *lazy_dataptr(SEXP x, Rboolean writable)
 {
     (void)writable;
-    return (void *)DATAPTR_RO(vectors_all(x));
+    return (void *)DATAPTR_RO(lazy_all(x));
 }
 
-static const void *vectors_dataptr_or_null(SEXP x)
+static const void *lazy_dataptr_or_null(SEXP x)
 {
-    return R_altrep_data1(x) == R_NilValue ? vectors_dataptr(x, FALSE) : NULL;
+    return R_altrep_data1(x) == R_NilValue ? lazy_dataptr(x, FALSE) : NULL;
 }
 
-static SEXP vectors_subset(SEXP x, SEXP index, SEXP call)
+/* `now`: whether all is made at once; else only where rows are few. */
+static SEXP new_lazy(R_altrep_class_t class, SEXP from, int now)
+{
+    R_xlen_t n = 0;
+    for (int c = 0; c < LENGTH(from); c++)
+        n += sequences_of(VECTOR_ELT(from, c)).n;
+    SEXP out = PROTECT(R_new_altrep(class, from, R_NilValue));
+    if (now || are_few(lazy_length(out), n))
+        out = lazy_all(out);
+    UNPROTECT(1);
+    return out;
+}
+
+static SEXP lazy_subset(SEXP x, SEXP index, SEXP call)
 {
     (void)call;
     if (R_altrep_data1(x) == R_NilValue)
         return NULL;
-    SEXP from = PROTECT(chosen_rows(R_altrep_data1(x), index));
-    SEXP out = PROTECT(R_new_altrep(vectors_class, from, R_NilValue));
-    sequences s = sequences_of(from);
-    if (s.rows <= MADE_AT_ONCE || are_few(s.rows, s.n))
-        out = vectors_all(out);
-    UNPROTECT(2);
+    SEXP from = PROTECT(Rf_shallow_duplicate(R_altrep_data1(x)));
+    for (int c = 0; c < LENGTH(from); c++)
+        SET_VECTOR_ELT(from, c, chosen_rows(VECTOR_ELT(from, c), index));
+    SEXP out = new_lazy(TYPEOF(x) == STRSXP ? names_class : vectors_class, from,
+                        XLENGTH(index) <= MADE_AT_ONCE);
+    UNPROTECT(1);
     return out;
 }
 
-/* The same lists, whose vectors are made when somebody looks at them. */
+static void add_methods(R_altrep_class_t class)
+{
+    R_set_altrep_Length_method(class, lazy_length);
+    R_set_altvec_Dataptr_method(class, lazy_dataptr);
+    R_set_altvec_Dataptr_or_null_method(class, lazy_dataptr_or_null);
+    R_set_altvec_Extract_subset_method(class, lazy_subset);
+}
+
+#if R_VERSION >= LAZY_LISTS
+static SEXP vectors_elt(SEXP x, R_xlen_t i)
+{
+    SEXP from = R_altrep_data1(x);
+    if (from == R_NilValue)
+        return VECTOR_ELT(R_altrep_data2(x), i);
+    sequences s = sequences_of(VECTOR_ELT(from, 0));
+    return vector_of(&s, s.of[i]);
+}
+
+/* Lists as plain_vectors() makes them, whose vectors are made when somebody looks. */
 static int new_vectors(SEXP from, SEXP out, int at, const syn_watch *watch)
 {
     sequences s = sequences_of(VECTOR_ELT(from, 0));
     if (are_few(s.rows, s.n))
         return plain_vectors(from, out, at, watch);
-    for (int c = 0; c < LENGTH(from); c++)
-        SET_VECTOR_ELT(out, at + c,
-                       R_new_altrep(vectors_class, VECTOR_ELT(from, c), R_NilValue));
+    for (int c = 0; c < LENGTH(from); c++) {
+        SEXP own = PROTECT(alone(VECTOR_ELT(from, c)));
+        SET_VECTOR_ELT(out, at + c, R_new_altrep(vectors_class, own, R_NilValue));
+        UNPROTECT(1);
+    }
     return 1;
 }
 #else
@@ -424,20 +378,14 @@ static int new_vectors(SEXP from, SEXP out, int at, const syn_watch *watch)
 void glue_episode_columns_init(DllInfo *dll)
 {
     names_class = R_make_altstring_class("episode_names", "synfire", dll);
-    R_set_altrep_Length_method(names_class, names_length);
-    R_set_altvec_Dataptr_method(names_class, names_dataptr);
-    R_set_altvec_Dataptr_or_null_method(names_class, names_dataptr_or_null);
-    R_set_altvec_Extract_subset_method(names_class, names_subset);
+    add_methods(names_class);
     R_set_altstring_Elt_method(names_class, names_elt);
-    R_set_altstring_Set_elt_method(names_class, names_set_elt);
+    R_set_altstring_Set_elt_method(names_class, lazy_set_elt);
 #if R_VERSION >= LAZY_LISTS
     vectors_class = R_make_altlist_class("episode_vectors", "synfire", dll);
-    R_set_altrep_Length_method(vectors_class, vectors_length);
-    R_set_altvec_Dataptr_method(vectors_class, vectors_dataptr);
-    R_set_altvec_Dataptr_or_null_method(vectors_class, vectors_dataptr_or_null);
-    R_set_altvec_Extract_subset_method(vectors_class, vectors_subset);
+    add_methods(vectors_class);
     R_set_altlist_Elt_method(vectors_class, vectors_elt);
-    R_set_altlist_Set_elt_method(vectors_class, vectors_set_elt);
+    R_set_altlist_Set_elt_method(vectors_class, lazy_set_elt);
 #endif
 }
 
@@ -588,13 +536,16 @@ SEXP glue_episodes_table(const syn_episodes *episodes, const glue_rows *rows,
     int done = syn_parallel_for(levels, n > MADE_AT_ONCE ? threads : 1, watch, "table",
                                 write_level, &t) == SYN_OK;
     if (done) {
-        SET_VECTOR_ELT(out, 0, new_names(units, intervals, 0));
+        SEXP names = PROTECT(Rf_allocVector(VECSXP, 2));
+        SET_VECTOR_ELT(names, UNITS, units);
+        SET_VECTOR_ELT(names, INTERVALS, intervals);
+        SET_VECTOR_ELT(out, 0, new_lazy(names_class, names, 0));
         SEXP from = PROTECT(Rf_allocVector(VECSXP, 3));
         for (int c = 0; c < 3; c++)
             SET_VECTOR_ELT(from, c, vectors_from(c == 0 ? units : intervals,
                                                  VECTOR_ELT(spelling, LABELS + c)));
         done = new_vectors(from, out, 3, watch);
-        UNPROTECT(1);
+        UNPROTECT(2);
     }
     UNPROTECT(3);
     return done ? out : R_NilValue;

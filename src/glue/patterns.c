@@ -18,7 +18,7 @@
 
 typedef struct mining {
     syn_budget budget;
-    syn_gpu_patterns gpu;      /* without devices, the CPU mines */
+    syn_gpu_call gpu;          /* without devices, the CPU mines */
     syn_raster raster;
     syn_patterns patterns;
     syn_pattern_shares shares;
@@ -100,26 +100,11 @@ static syn_status read_sets(syn_raster *out, SEXP first, SEXP item, uint32_t ite
 
 /* ---- what R gets ---- */
 
-/* What GPUs took, in seconds, and how many roots they left; R's NULL for the CPU. */
-static SEXP gpu_report(const syn_gpu_patterns *gpu)
-{
-    const char *fields[] = {"preparing", "searching", "fetching", "left", "again", ""};
-    const double values[] = {gpu->preparing, gpu->searching, gpu->fetching, gpu->left,
-                             gpu->again};
-    if (gpu->call.n == 0)
-        return R_NilValue;
-    SEXP out = PROTECT(Rf_mkNamed(VECSXP, fields));
-    for (int k = 0; k < 5; k++)
-        SET_VECTOR_ELT(out, k, Rf_ScalarReal(values[k]));
-    UNPROTECT(1);
-    return out;
-}
-
 /* R's vectors take over the patterns. */
 static SEXP mined_patterns(mining *m, double elapsed)
 {
     const char *fields[] = {"items",       "size",           "n",   "count",
-                            "peak_memory", "mining_elapsed", "gpu", ""};
+                            "peak_memory", "mining_elapsed", ""};
     uint32_t sizes = syn_patterns_sizes(&m->patterns, NULL), runs = 0;
     size_t *count = (size_t *)R_alloc((size_t)sizes + 1, sizeof *count);
     syn_patterns_sizes(&m->patterns, count);
@@ -130,7 +115,6 @@ static SEXP mined_patterns(mining *m, double elapsed)
     SET_VECTOR_ELT(out, 2, Rf_allocVector(REALSXP, (R_xlen_t)runs));
     SET_VECTOR_ELT(out, 4, Rf_ScalarReal((double)m->patterns.peak_memory));
     SET_VECTOR_ELT(out, 5, Rf_ScalarReal(elapsed));
-    SET_VECTOR_ELT(out, 6, gpu_report(&m->gpu));
     for (uint32_t k = 0, run = 0; k < sizes; k++) {
         if (count[k] == 0)
             continue;
@@ -150,7 +134,7 @@ static SEXP mine(mining *m, syn_status status, const syn_pattern_options *option
 {
     double begun = syn_seconds();
     syn_pattern_device gpus = {syn_gpu_mine_patterns, &m->gpu};
-    const syn_pattern_device *device = m->gpu.call.n > 0 ? &gpus : NULL;
+    const syn_pattern_device *device = m->gpu.n > 0 ? &gpus : NULL;
     SYN_NEXT(status, syn_mine_patterns(&m->raster, options, device, &m->budget, watch,
                                        &m->patterns));
     double elapsed = syn_seconds() - begun;
@@ -160,7 +144,7 @@ static SEXP mine(mining *m, syn_status status, const syn_pattern_options *option
            which the search would keep to its memory, as far as is known, else NA. */
         uint32_t enough = status == SYN_OVER_BUDGET ? m->patterns.advice : 0;
         SEXP out = PROTECT(
-            glue_status_within(status, (double)options->max_memory, m->gpu.call.reason));
+            glue_status_within(status, (double)options->max_memory, m->gpu.reason));
         SEXP advice = PROTECT(Rf_ScalarReal(enough > 0 ? (double)enough : NA_REAL));
         Rf_setAttrib(out, Rf_install("enough"), advice);
         UNPROTECT(2);
@@ -180,7 +164,7 @@ SEXP r_mine_patterns(glue_owner *own, SEXP events, SEXP options, SEXP shares)
     mining *m = new_mining(own);
     syn_pattern_options o = pattern_options(options);
     read_shares(&o, shares);
-    m->gpu.call = glue_option_gpus(options);
+    m->gpu = glue_option_gpus(options);
     m->budget.limit = o.max_memory;
     const syn_watch *watch = glue_watch(own, "Mining patterns");
     syn_status status = glue_raster(&m->raster, events, o.window, &m->budget, watch);
@@ -210,7 +194,7 @@ SEXP r_mine_itemsets(glue_owner *own, SEXP first, SEXP item, SEXP items, SEXP op
     mining *m = new_mining(own);
     uint32_t n = (uint32_t)within(Rf_asReal(items), 0, INT32_MAX, "items");
     syn_pattern_options o = pattern_options(options);
-    m->gpu.call = glue_option_gpus(options);
+    m->gpu = glue_option_gpus(options);
     m->budget.limit = o.max_memory;
     syn_status status = read_sets(&m->raster, first, item, n, &m->budget);
     return mine(m, status, &o, glue_watch(own, "Mining itemsets"));
@@ -327,7 +311,6 @@ static syn_status make_on_gpus(spectrum_work *w, syn_spectrum_options options)
                 w->spectrum.row[k] = w->rest.row[k];
                 w->rest.row[k].most = NULL;
             }
-        w->spectrum.visited += w->rest.visited;
         w->spectrum.peak_memory += w->rest.peak_memory;
     }
     return status;
@@ -360,14 +343,13 @@ static SEXP maxima_array(const syn_spectrum *s, int by_duration)
 static SEXP spectrum_answer(const spectrum_work *w, int by_duration, double elapsed)
 {
     const char *fields[] = {"maxima", "report", ""};
-    const char *reported[] = {"elapsed", "visited", "peak_memory", "left", ""};
+    const char *reported[] = {"elapsed", "peak_memory", "left", ""};
     SEXP out = PROTECT(Rf_mkNamed(VECSXP, fields));
     SET_VECTOR_ELT(out, 0, maxima_array(&w->spectrum, by_duration));
     SEXP report = SET_VECTOR_ELT(out, 1, Rf_mkNamed(VECSXP, reported));
     SET_VECTOR_ELT(report, 0, Rf_ScalarReal(elapsed));
-    SET_VECTOR_ELT(report, 1, Rf_ScalarReal(w->spectrum.visited));
-    SET_VECTOR_ELT(report, 2, Rf_ScalarReal((double)w->spectrum.peak_memory));
-    SET_VECTOR_ELT(report, 3, Rf_ScalarReal(w->n_left));
+    SET_VECTOR_ELT(report, 1, Rf_ScalarReal((double)w->spectrum.peak_memory));
+    SET_VECTOR_ELT(report, 2, Rf_ScalarReal(w->n_left));
     UNPROTECT(1);
     return out;
 }

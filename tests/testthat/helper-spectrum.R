@@ -28,6 +28,11 @@ oracle_maxima <- function(made, bin, window, filters, by_duration = FALSE) {
   out
 }
 
+# A search for patterns as surrogate_maxima() takes it; `bin` in ticks.
+search_of <- function(x, bin, window, filters) {
+  list(x = x, trains = trains_of(x), bin = bin, window = window, filters = filters)
+}
+
 # Surrogates of a recording, and their maxima, from the same random numbers. `bin` in
 # milliseconds, and ticks.
 maxima_both <- function(x, bin, window, filters, n, by_duration = FALSE, ..., seed = 1,
@@ -38,6 +43,7 @@ maxima_both <- function(x, bin, window, filters, n, by_duration = FALSE, ..., se
   options <- surrogate_options(x, method, dither = dither, bin_size = bin / 1000)
   list(
     expected = oracle_maxima(made, bin / 1000, window, filters, by_duration),
-    maxima = surrogate_maxima(x, bin, window, filters, options, n, by_duration, ...)$maxima
+    maxima = surrogate_maxima(search_of(x, bin, window, filters), options, n, by_duration,
+                              ...)$maxima
   )
 }

@@ -407,12 +407,10 @@ test_that("large maps lie in tiles, and their numbers are found again", {
   values <- list(rho = matrix(as.double(round(runif(n * m) * 2^20)) / 2^20, n),
                  lag = matrix(as.double(sample(-5:5, n * m, TRUE)), n))
   values$rho[7, 4000] <- NA
-  h5 <- open_sealed_h5(file, "r+")
-  for (rows in list(101:130, 1:100)) {
+  with_sealed_h5(file, mode = "r+", \(h5) for (rows in list(101:130, 1:100)) {
     write_rows(h5, rows, lapply(values, \(v) v[rows, ]), rows, m)
     write_at(h5, "done", rows, rep(1L, length(rows)))
-  }
-  close_h5(h5)
+  })
   map <- open_causal_map(file)
   expect_identical(unname(as.matrix(map)), values$rho)
   expect_identical(unname(as.matrix(map[c(130, 3), c(4100, 1, 2049)])),

@@ -93,13 +93,13 @@ made_ccm <- function(surrogates = FALSE) {
   }))
   frame <- data.frame(LibSize = size, rho, check.names = FALSE)
   synfire:::new_edm(frame, "ccm", "Cross mapping", list(columns = "fish", target = "sea"),
-                    quote(f()), 0, samples = samples, surrogates = if (surrogates) null)
+                    list(call = quote(f()), began = 0), samples = samples, surrogates = if (surrogates) null)
 }
 made_lag <- function() {
   frame <- data.frame(Tp = -3:2, "fish:sea" = c(0.1, 0.4, 0.8, 0.5, 0.2, 0.1),
                       "sea:fish" = c(-0.1, 0, 0.1, 0.2, 0.3, NA), check.names = FALSE)
   synfire:::new_edm(frame, "ccm_lag", "Cross mapping", list(columns = "fish", target = "sea"),
-                    quote(f()), 0, best = c("fish:sea" = -1L, "sea:fish" = 1L))
+                    list(call = quote(f()), began = 0), best = c("fish:sea" = -1L, "sea:fish" = 1L))
 }
 
 test_that("pictures look as they did", {

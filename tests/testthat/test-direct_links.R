@@ -340,6 +340,20 @@ test_that("links are in order, and limits keep the highest", {
   expect_setequal(two$rho, sort(links$rho, decreasing = TRUE)[1:2])
 })
 
+test_that("equal links are the same in a map and in its table", {
+  x <- coupled(chain_of_three)
+  # Two series that are alike have links of the same rho.
+  x <- cbind(x, x04 = x[, "x01"])
+  map <- causal_map(x, E = 2, threads = 1)
+  table <- causal_map(x, E = 2, screen = -1, threads = 1)
+  numbers <- \(of, ...) {
+    links <- direct_links(of, x, threshold = -1, ..., threads = 1)
+    as.list(links)[names(links)]
+  }
+  expect_identical(numbers(table), numbers(map))
+  for (n in 1:3) expect_identical(numbers(table, max_links = n), numbers(map, max_links = n))
+})
+
 test_that("some missing values hide no link", {
   x <- coupled(chain_of_three, 600)
   set.seed(2)

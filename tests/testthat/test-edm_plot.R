@@ -2,7 +2,7 @@ skip_if_not_installed("ggplot2")
 
 made_skill <- function(parameter, value, rho) {
   frame <- setNames(data.frame(value, rho), c(parameter, "rho"))
-  synfire:::new_edm_skill(frame, list(columns = "x", target = "x"), quote(f()), 0)
+  synfire:::new_edm_skill(frame, list(columns = "x", target = "x"), list(call = quote(f()), began = 0))
 }
 made_predictions <- function(time = 2001:2012, ...) {
   frame <- data.frame(
@@ -12,7 +12,7 @@ made_predictions <- function(time = 2001:2012, ...) {
   )
   names(frame)[[1]] <- "year"
   synfire:::new_edm(frame, "edm_prediction", "Simplex", list(columns = "fish", target = "fish"),
-                    quote(f()), 0)
+                    list(call = quote(f()), began = 0))
 }
 layers <- function(plot, geom) {
   is_geom <- vapply(plot$layers, \(l) inherits(l$geom, geom), TRUE)

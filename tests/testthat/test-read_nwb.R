@@ -4,7 +4,7 @@
 read_parts <- function(file, range, block) {
   h5 <- hdf5r::H5File$new(file, mode = "r")
   on.exit(h5$close_all())
-  synfire:::read_nwb(h5, file, NULL, 1e-6, TRUE, range, block = block)
+  synfire:::read_nwb(h5, stop, NULL, 1e-6, TRUE, range, block = block)
 }
 
 test_that("units of an NWB file are read, silent ones too", {

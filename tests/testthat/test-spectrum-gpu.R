@@ -5,7 +5,7 @@ maxima_by_place <- function(x, bin, window, filters, method = "dither", n = 3,
                             by_duration = FALSE, dither = 0.002, gpus = 0L) {
   made <- surrogate_options(x, method, dither = dither, bin_size = bin / 1000,
                             window = if (method == "window_shuffle") 4 * bin / 1000)
-  of <- \(place) surrogate_maxima(x, bin, window, filters, made, n, by_duration,
+  of <- \(place) surrogate_maxima(search_of(x, bin, window, filters), made, n, by_duration,
                                   place = place, threads = 2)
   gpu <- of(gpus)
   expect_identical(gpu$maxima, of(NULL)$maxima)
@@ -19,8 +19,8 @@ test_that("without a GPU the error says why", {
   filters <- list(min_spikes = 2, max_spikes = Inf, min_count = 1, max_count = Inf,
                   min_units = 1)
   condition <- expect_error(
-    surrogate_maxima(x, 5000, 3, filters, surrogate_options(x, dither = 0.002), 2,
-                     place = 0L),
+    surrogate_maxima(search_of(x, 5000, 3, filters), surrogate_options(x, dither = 0.002),
+                     2, place = 0L),
     class = "synfire_error_device"
   )
   expect_match(conditionMessage(condition), report$cuda$reason, fixed = TRUE)
@@ -98,12 +98,13 @@ test_that("many surrogates come in batches, and in any number of calls", {
   filters <- list(min_spikes = 2, max_spikes = Inf, min_count = 3, max_count = Inf,
                   min_units = 1)
   made <- surrogate_options(x, dither = 0.010)
-  of <- \(n, first) surrogate_maxima(x, 3, 5, filters, made, n, place = 0L, first = first)$maxima
+  search <- search_of(x, 3, 5, filters)
+  of <- \(n, first) surrogate_maxima(search, made, n, place = 0L, first = first)$maxima
   all <- of(700, 0)
   later <- of(300, 400)
   shared <- seq_len(min(ncol(all), ncol(later)))
   expect_identical(all[401:700, shared], later[, shared])
-  expect_identical(of(0, 0), surrogate_maxima(x, 3, 5, filters, made, 0)$maxima)
+  expect_identical(of(0, 0), surrogate_maxima(search, made, 0)$maxima)
 })
 
 test_that("a real recording agrees", {

@@ -112,8 +112,8 @@ test_that("maxima depend neither on threads, nor on how many are mined together"
   options <- surrogate_options(x, "dither", dither = 0.005)
   for (by_duration in c(FALSE, TRUE)) {
     mine <- function(n, first = 0, threads = 1, memory = 4e9) {
-      surrogate_maxima(x, 1, 6, spectrum_filters(min_count = 6), options, n, by_duration,
-                       threads = threads, max_memory = memory, first = first)$maxima
+      surrogate_maxima(search_of(x, 1, 6, spectrum_filters(min_count = 6)), options, n,
+                       by_duration, threads = threads, max_memory = memory, first = first)$maxima
     }
     all <- mine(20)
     expect_gt(max(all), 0)
@@ -157,7 +157,8 @@ test_that("each kind of processor finds the same", {
 test_that("what there is none of has no columns", {
   x <- noise_trains(3, 5, 50, 0.1)
   options <- surrogate_options(x, "dither", dither = 0.005)
-  mine <- \(n, ...) surrogate_maxima(x, 1, 4, spectrum_filters(...), options, n)$maxima
+  mine <- \(n, ...) surrogate_maxima(search_of(x, 1, 4, spectrum_filters(...)), options,
+                                    n)$maxima
   expect_identical(dim(mine(3, min_count = 1000)), c(3L, 0L))
   expect_identical(dim(mine(0)), c(0L, 0L))
   expect_identical(dim(mine(2, min_spikes = 1000, min_units = 1)), c(2L, 0L))
@@ -168,8 +169,8 @@ test_that("what there is none of has no columns", {
 test_that("a budget that is too small is refused", {
   x <- noise_trains(4, 200, 20000, 0.05)
   options <- surrogate_options(x, "dither", dither = 0.005)
-  expect_error(surrogate_maxima(x, 1, 20, spectrum_filters(min_count = 10), options, 1,
-                                max_memory = 1e6),
+  expect_error(surrogate_maxima(search_of(x, 1, 20, spectrum_filters(min_count = 10)), options,
+                                1, max_memory = 1e6),
                class = "synfire_error_budget")
 })
 
@@ -181,7 +182,7 @@ test_that("all of a recording of motor cortex agrees with its patterns", {
   set.seed(1)
   options <- surrogate_options(x, "dither", dither = 0.015)
   for (by_duration in c(FALSE, TRUE)) {
-    expect_identical(surrogate_maxima(x, 1, 20, filters, options, 1, by_duration)$maxima,
+    expect_identical(surrogate_maxima(search_of(x, 1, 20, filters), options, 1, by_duration)$maxima,
                      oracle_maxima(made, 0.005, 20, filters, by_duration))
   }
 })
@@ -194,6 +195,7 @@ test_that("Ctrl-C ends the mining of surrogates", {
     filters <- list(min_spikes = 2, min_count = 2, max_spikes = Inf, max_count = Inf,
                     min_units = 2)
     begin()
-    synfire:::surrogate_maxima(x, 1, 20, filters, options, 3, threads = 2)
+    search <- list(trains = synfire:::trains_of(x), bin = 1, window = 20, filters = filters)
+    synfire:::surrogate_maxima(search, options, 3, threads = 2)
   }, list(LONG = long_recording)))
 })

@@ -34,8 +34,8 @@ test_that("a search that would take more than the memory is an error before it b
   }
   run <- function(max_memory) {
     withr::local_seed(93)
-    foresee(x, bin, 8, utils::modifyList(filters, list(min_count = 4)), NULL, 1, max_memory,
-            mine)
+    search <- search_of(x, bin, 8, utils::modifyList(filters, list(min_count = 4)))
+    foresee(search, NULL, 1, max_memory, mine)
   }
   steps <- pilot_steps(filters, 30, mine)
   expect_identical(steps[c("over", "count", "bytes")], list(over = 14, count = 21, bytes = 1e8))

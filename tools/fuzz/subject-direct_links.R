@@ -127,6 +127,7 @@ direct_links_follow <- function(links) {
        "links through others, and the others")
 }
 
+# The oracle knows local forecasts alone, and no link that is left out as noise.
 direct_links_and_oracle <- function(links, map, x) {
   tested <- which(!is.na(links$t))
   if (any(links$reason %in% "short") || length(tested) == 0 || nrow(x) > 160) return()
@@ -142,9 +143,11 @@ direct_links_and_oracle <- function(links, map, x) {
     parameters$max_parties, parameters$exclusion_radius, clock)
   # A choice among delays, parties or thetas that rounding decides may go the other way.
   if (any(duplicated(signif(links$gain[tested], 4)))) return()
-  size <- 1 + abs(slow$test$t)
-  same(links$t[tested] / size, slow$test$t / size, "direct links and a slow search, t", 1e-4)
-  same(links$delay[tested], as.integer(slow$test$delay), "delays and a slow search")
+  again <- links$effect %in% links$effect[links$reason %in% "noise"]
+  local <- !(links$linear | again)[tested]
+  t <- cbind(links$t[tested], slow$test$t)[local, , drop = FALSE] / (1 + abs(slow$test$t[local]))
+  same(t[, 1L], t[, 2L], "direct links and a slow search, t", 1e-4)
+  same(links$delay[tested][local], as.integer(slow$test$delay)[local], "delays and a slow search")
 }
 
 show_direct_links <- function(links) {

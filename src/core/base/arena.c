@@ -3,8 +3,6 @@
    a list of spare chunks, which later requests use first. */
 #include "core/base/arena.h"
 
-#include <stdlib.h>
-
 enum { ALIGNMENT = 16, SMALLEST = 1 << 12, SHARE = 1024 };
 
 static size_t round_up(size_t bytes)
@@ -12,10 +10,10 @@ static size_t round_up(size_t bytes)
     return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
 }
 
-/* Bytes taken from the system at a time. */
+/* Bytes taken from the budget at a time. */
 static size_t chunk_size(const syn_arena *arena)
 {
-    size_t share = arena->budget ? arena->budget->limit / SHARE : SYN_ARENA_CHUNK;
+    size_t share = arena->budget->limit / SHARE;
     if (share > SYN_ARENA_CHUNK)
         return SYN_ARENA_CHUNK;
     return round_up(share > SMALLEST ? share : SMALLEST);
@@ -34,52 +32,25 @@ static syn_chunk *pop(syn_chunk **list)
     return chunk;
 }
 
-static void release(syn_arena *arena, syn_chunk *chunk)
-{
-    arena->held -= chunk->size;
-    if (arena->budget)
-        syn_budget_give(arena->budget, chunk->size);
-    free(chunk);
-}
-
 static void free_all(syn_arena *arena, syn_chunk **list)
 {
     while (*list)
-        release(arena, pop(list));
-}
-
-/* Counts `size` bytes more, where limit and budget allow it. */
-static int count_bytes(syn_arena *arena, size_t size)
-{
-    if (size > arena->limit || arena->held > arena->limit - size)
-        return 0;
-    if (arena->budget && !syn_budget_take(arena->budget, size))
-        return 0;
-    arena->held += size;
-    return 1;
+        syn_budget_free(arena->budget, pop(list));
 }
 
 static syn_chunk *new_chunk(syn_arena *arena, size_t size)
 {
-    if (!count_bytes(arena, size)) {
+    size_t bytes = round_up(sizeof(syn_chunk)) + size;
+    syn_chunk *chunk = syn_budget_alloc(arena->budget, bytes, 1);
+    if (!chunk && arena->spare) {
         free_all(arena, &arena->spare);
-        if (!count_bytes(arena, size)) {
-            arena->refused = SYN_OVER_BUDGET;
-            return NULL;
-        }
+        chunk = syn_budget_alloc(arena->budget, bytes, 1);
     }
-    syn_chunk *chunk = malloc(round_up(sizeof *chunk) + size);
-    if (chunk) {
+    if (chunk)
         chunk->size = size;
-        return chunk;
-    }
-    arena->held -= size;
-    arena->refused = SYN_NO_MEMORY;
-    if (arena->budget) {
-        syn_budget_give(arena->budget, size);
-        syn_budget_no_memory(arena->budget);
-    }
-    return NULL;
+    else
+        arena->refused = syn_budget_refusal(arena->budget);
+    return chunk;
 }
 
 static syn_chunk *add_chunk(syn_arena *arena, size_t bytes)
@@ -117,9 +88,10 @@ void syn_arena_return(syn_arena *arena, syn_arena_mark mark)
 {
     while (arena->last != mark.last) {
         syn_chunk *chunk = pop(&arena->last);
-        push(&arena->spare, chunk);
-        if (chunk->size != chunk_size(arena))
-            release(arena, pop(&arena->spare));
+        if (chunk->size == chunk_size(arena))
+            push(&arena->spare, chunk);
+        else
+            syn_budget_free(arena->budget, chunk);
     }
     if (arena->last)
         arena->last->used = mark.used;
@@ -130,7 +102,7 @@ void syn_arena_clear(syn_arena *arena)
     syn_arena_mark empty = {NULL, 0};
     syn_arena_return(arena, empty);
     /* What this arena keeps, others cannot have. */
-    if (arena->budget && syn_budget_left(arena->budget) < arena->budget->limit / 2)
+    if (syn_budget_left(arena->budget) < arena->budget->limit / 2)
         free_all(arena, &arena->spare);
 }
 

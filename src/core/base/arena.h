@@ -11,15 +11,12 @@ typedef struct syn_chunk {
     size_t size, used;  /* bytes after this header */
 } syn_chunk;
 
-/* All zero, except for `limit` and `budget`, is an empty arena. */
+/* All zero, except for `budget`, is an empty arena. */
 typedef struct syn_arena {
     syn_chunk *last;
     syn_chunk *spare;    /* chunks given back: fresh memory from the system costs more */
-    size_t held;         /* bytes of all chunks, spare ones too */
-    size_t limit;        /* most bytes to hold */
-    syn_budget *budget;  /* what the chunks are taken from as well; NULL for nothing. The
-                            smaller its limit is, the smaller are the chunks, so that
-                            many arenas can share it */
+    syn_budget *budget;  /* what the chunks are taken from. The smaller its limit is, the
+                            smaller are the chunks, so that many arenas can share it */
     syn_status refused;  /* why memory was refused last */
 } syn_arena;
 
@@ -29,9 +26,17 @@ typedef struct syn_arena_mark {
     size_t used;
 } syn_arena_mark;
 
-/* `bytes` bytes aligned for any scalar type; NULL when that would pass the limit or the
-   budget, or malloc fails: `refused` says which, SYN_OVER_BUDGET or SYN_NO_MEMORY. */
+/* `bytes` bytes aligned for any scalar type; NULL when that would pass the budget or malloc
+   fails: `refused` says which, SYN_OVER_BUDGET or SYN_NO_MEMORY. */
 void *syn_arena_take(syn_arena *arena, size_t bytes);
+
+/* Memory for `n` things, which the pointer `to` points to from then on. Where it is refused
+   this ends the function, which returns why. */
+#define SYN_ARENA(arena, to, n)                                                          \
+    do {                                                                                 \
+        if (!((to) = syn_arena_take(arena, (n) * sizeof *(to))))                         \
+            return (arena)->refused;                                                     \
+    } while (0)
 
 syn_arena_mark syn_arena_here(const syn_arena *arena);
 

@@ -62,11 +62,6 @@ size_t syn_budget_left(const syn_budget *budget)
     return held < budget->limit ? budget->limit - held : 0;
 }
 
-void syn_budget_no_memory(syn_budget *budget)
-{
-    refuse(budget, SYN_NO_MEMORY);
-}
-
 syn_status syn_budget_refusal(const syn_budget *budget)
 {
     return (syn_status)__atomic_load_n(&counting(budget)->refused, ORDER);
@@ -134,7 +129,7 @@ static void *resize(syn_budget *budget, void *memory, size_t n, size_t size, int
     head *moved = zero ? calloc(1, room) : realloc(start, room);
     if (!moved) {
         syn_budget_give(budget, more);
-        syn_budget_no_memory(budget);
+        refuse(budget, SYN_NO_MEMORY);
     }
     start = moved ? moved : start;
     if (!start)
@@ -152,22 +147,6 @@ void *syn_budget_alloc(syn_budget *budget, size_t n, size_t size)
 void *syn_budget_zeros(syn_budget *budget, size_t n, size_t size)
 {
     return resize(budget, NULL, n, size, 1);
-}
-
-void *syn_budget_grow(syn_budget *budget, void *memory, size_t *room, size_t n,
-                      size_t size)
-{
-    if (memory && n <= *room)
-        return memory;
-    size_t wanted = n + n / 2 + A_FEW;
-    void *grown = resize(budget, memory, wanted, size, 0);
-    if (!grown) {
-        wanted = n;
-        grown = resize(budget, memory, wanted, size, 0);
-    }
-    if (grown)
-        *room = wanted;
-    return grown;
 }
 
 void *syn_budget_renew(syn_budget *budget, void *memory, size_t *room, size_t n,
@@ -212,8 +191,17 @@ int syn_budget_grow_at(syn_budget *budget, void *at, size_t *room, size_t n, siz
 {
     void *memory;
     memcpy(&memory, at, sizeof memory);
-    memory = syn_budget_grow(budget, memory, room, n, size);
-    if (memory)
-        memcpy(at, &memory, sizeof memory);
-    return memory != NULL;
+    if (memory && n <= *room)
+        return 1;
+    size_t wanted = n + n / 2 + A_FEW;
+    void *grown = resize(budget, memory, wanted, size, 0);
+    if (!grown) {
+        wanted = n;
+        grown = resize(budget, memory, wanted, size, 0);
+    }
+    if (!grown)
+        return 0;
+    *room = wanted;
+    memcpy(at, &grown, sizeof grown);
+    return 1;
 }

@@ -38,14 +38,13 @@ size_t syn_budget_left(const syn_budget *budget);
 void *syn_budget_alloc(syn_budget *budget, size_t n, size_t size);
 void *syn_budget_zeros(syn_budget *budget, size_t n, size_t size);
 
-/* Makes room for `n` things of `size` bytes, and some more to come, in memory that these
-   functions gave, or NULL, and that has room for *room; what it holds stays. Gives where
-   it is then. When that is refused, NULL: `memory` and *room are as they were. */
-void *syn_budget_grow(syn_budget *budget, void *memory, size_t *room, size_t n,
-                      size_t size);
+/* Makes room for `n` things of `size` bytes, and some more to come, in the memory that the
+   pointer `at` points to; these functions gave it, or it is NULL, and it has room for
+   *room. What it holds stays. When 0 is returned, all is as it was. */
+int syn_budget_grow_at(syn_budget *budget, void *at, size_t *room, size_t n, size_t size);
 
-/* Like syn_budget_grow(), but the contents are lost, because the old memory is freed
-   first, and the room is exactly what is asked for. When that is refused, *room is 0. */
+/* Gives `memory` with room for exactly `n` things. What it holds is lost, because the old
+   memory is freed first. When that is refused, *room is 0. */
 void *syn_budget_renew(syn_budget *budget, void *memory, size_t *room, size_t n,
                        size_t size);
 
@@ -57,13 +56,6 @@ void syn_budget_end(syn_budget *budget);
 
 /* Frees `n` pieces of memory. */
 void syn_budget_free_all(syn_budget *budget, void *const *memory, size_t n);
-
-/* syn_budget_grow() of the pointer that `at` points to, which stays as it was when 0 is
-   returned. */
-int syn_budget_grow_at(syn_budget *budget, void *at, size_t *room, size_t n, size_t size);
-
-/* Says that malloc failed for memory that syn_budget_take() had counted. */
-void syn_budget_no_memory(syn_budget *budget);
 
 /* Why memory was refused last: SYN_OVER_BUDGET or SYN_NO_MEMORY. */
 syn_status syn_budget_refusal(const syn_budget *budget);
@@ -88,7 +80,7 @@ syn_status syn_budget_refusal(const syn_budget *budget);
     } while (0)
 
 /* Room for `n` things in all, of which the first `room` may be there; see
-   syn_budget_grow(). */
+   syn_budget_grow_at(). */
 #define SYN_GROW(budget, to, room, n)                                                    \
     do {                                                                                 \
         if (!syn_budget_grow_at(budget, &(to), &(room), n, sizeof *(to)))                \

@@ -56,21 +56,11 @@ typedef struct syn_narrow_list {
 /* Whether one of `n` masks holds all of `set`. */
 static inline int syn_any_holds(const uint64_t *mask, size_t n, uint64_t set)
 {
-    size_t i = 0;
-#if SYN_COUNTS
-    __m512i sets = _mm512_set1_epi64((long long)set);
-    for (; i < n; i += 8) {
-        __mmask8 there = n - i >= 8 ? 0xff : (__mmask8)((1u << (n - i)) - 1);
-        __m512i masks = _mm512_maskz_loadu_epi64(there, mask + i);
-        __m512i lacking = _mm512_andnot_si512(masks, sets);
-        if (_mm512_testn_epi64_mask(lacking, lacking))
-            return 1;
-    }
-#endif
-    for (; i < n; i++)
-        if (!(set & ~mask[i]))
-            return 1;
-    return 0;
+    uint64_t holds = 0;
+    SYN_SIMD(reduction(| : holds))
+    for (size_t i = 0; i < n; i++)
+        holds |= (uint64_t)!(set & ~mask[i]);
+    return holds != 0;
 }
 
 /* Appends mask & set, with its place, of those of `n` masks in `from` that share at least
@@ -121,26 +111,6 @@ static inline size_t syn_keep(syn_narrow_list from, size_t n, uint64_t set,
         kept += syn_bits(both) >= least;
     }
     return kept;
-}
-
-/* How many of `n` masks share at least `least` windows with `set`. */
-static inline size_t syn_count_enough(const uint64_t *mask, size_t n, uint64_t set,
-                                      uint32_t least)
-{
-    size_t enough = 0, i = 0;
-#if SYN_COUNTS
-    __m512i sets = _mm512_set1_epi64((long long)set);
-    __m512i least_of = _mm512_set1_epi64((long long)least);
-    for (; i < n; i += 8) {
-        __mmask8 there = n - i >= 8 ? 0xff : (__mmask8)((1u << (n - i)) - 1);
-        __m512i both = _mm512_and_si512(_mm512_maskz_loadu_epi64(there, mask + i), sets);
-        enough += syn_bits(_mm512_mask_cmpge_epu64_mask(
-            there, _mm512_popcnt_epi64(both), least_of));
-    }
-#endif
-    for (; i < n; i++)
-        enough += syn_bits(mask[i] & set) >= least;
-    return enough;
 }
 
 /* ---- masks of any length ---- */
@@ -243,14 +213,6 @@ enum { SYN_ROW_WORDS = 8 };  /* rows are whole blocks of as many words */
 static inline size_t syn_row_words(size_t bits)
 {
     return (bits / (64 * SYN_ROW_WORDS) + 1) * SYN_ROW_WORDS;
-}
-
-enum { SYN_GROUP = 16 };  /* neighbours in a row that are one bit of a row of groups */
-
-/* Words of a row of groups of `bits` items. */
-static inline size_t syn_group_words(size_t bits)
-{
-    return syn_row_words(bits / SYN_GROUP + 1);
 }
 
 /* In the widest registers there are; the compiler does the rest. */
@@ -372,26 +334,6 @@ static inline void syn_turn(const uint64_t *mask, size_t n, size_t words, uint64
             for (size_t j = 0; j < 64; j++)
                 row[(w * 64 + j) * stride + s] = square[j];
         }
-}
-
-/* Four bits: which quarters of a word are not 0. */
-static inline uint64_t syn_quarters(uint64_t word)
-{
-    uint64_t low = 0x7fff7fff7fff7fffu;
-    uint64_t some = (((word & low) + low) | word) >> 15 & 0x0001000100010001u;
-    return some * 0x0001000200040008u >> 48 & 15;
-}
-
-/* Fills `rows` rows of `group_stride` words, one for each row of `stride` words: a bit is
-   set where any of a group of neighbours is. */
-static inline void syn_group_bits(const uint64_t *row, size_t stride, size_t rows,
-                                  uint64_t *group, size_t group_stride)
-{
-    memset(group, 0, rows * group_stride * sizeof *group);
-    for (size_t r = 0; r < rows; r++)
-        for (size_t w = 0; w < stride; w++)
-            group[r * group_stride + w / 16] |=
-                syn_quarters(row[r * stride + w]) << w % 16 * 4;
 }
 
 #endif

@@ -138,10 +138,8 @@ static void next_part(const cross *c, worker *w, size_t library)
     } else if (w->tile < c->tiles) {
         const tile *t = &c->tile[w->tile];
         uint32_t every = w->pass == SAMPLE ? c->options->stride : 1;
-        const float *next = w->tile + 1 < c->tiles ? t[1].value : NULL;
         if (goes_on(c, w, library, t))
-            c->kind->predict(&w->table, t->E, every, t->value, next, c->targets->missing,
-                             &w->sums[w->tile]);
+            c->kind->predict(&w->table, t->E, every, t->value, &w->sums[w->tile]);
         w->tile++;
     } else if (w->first + rows < c->rows.n) {
         w->first += rows;

@@ -571,13 +571,12 @@ static void add_stretch(const stretch *s, syn_map_sums *to)
 
 /* Rows `row` to below `to` of the targets in the lanes of `tile`. */
 static inline void sum_rows(const syn_map_table *table, uint32_t E, uint32_t row,
-                            uint32_t to, uint32_t every, const float *tile, int missing,
-                            uint32_t lane, stretch *s)
+                            uint32_t to, uint32_t every, const float *tile, uint32_t lane,
+                            stretch *s)
 {
     syn_f32 zero = syn_f32_all(0), one = syn_f32_all(1);
     syn_f32 n = zero, p = zero, pp = zero, y = zero, yy = zero, py = zero;
     syn_f32 first_p = zero, first_y = zero;
-    int begun = 0;
     for (; row < to; row += every) {
         const syn_map_neighbour *near = table->of[E - 1] + (size_t)row * (E + 1);
         if (near->target == SYN_MAP_NOWHERE)
@@ -589,25 +588,14 @@ static inline void sum_rows(const syn_map_table *table, uint32_t E, uint32_t row
             estimate = syn_f32_fused(
                 syn_f32_all(near[j].weight),
                 syn_f32_load(tile + (size_t)near[j].target * SYN_MAP_TILE), estimate);
-        if (missing) {
-            syn_flags both =
-                syn_f32_within(estimate, estimate) & syn_f32_within(seen, seen);
-            syn_flags begin = both & syn_f32_within(n, zero);
-            first_p += syn_f32_where(begin, estimate);
-            first_y += syn_f32_where(begin, seen);
-            estimate = syn_f32_where(both, estimate - first_p);
-            seen = syn_f32_where(both, seen - first_y);
-            n += syn_f32_where(both, one);
-        } else {
-            if (!begun) {
-                first_p = estimate;
-                first_y = seen;
-                begun = 1;
-            }
-            estimate -= first_p;
-            seen -= first_y;
-            n += one;
-        }
+        syn_flags both =
+            syn_f32_within(estimate, estimate) & syn_f32_within(seen, seen);
+        syn_flags begin = both & syn_f32_within(n, zero);
+        first_p += syn_f32_where(begin, estimate);
+        first_y += syn_f32_where(begin, seen);
+        estimate = syn_f32_where(both, estimate - first_p);
+        seen = syn_f32_where(both, seen - first_y);
+        n += syn_f32_where(both, one);
         p += estimate;
         pp = syn_f32_fused(estimate, estimate, pp);
         y += seen;
@@ -624,30 +612,17 @@ static inline void sum_rows(const syn_map_table *table, uint32_t E, uint32_t row
     syn_f32_store(s->py + lane, py);
 }
 
-static inline void predict_rows(const syn_map_table *table, uint32_t E, uint32_t every,
-                                const float *tile, const float *next, int missing,
-                                syn_map_sums *sums)
+static void predict_tile(const syn_map_table *table, uint32_t E, uint32_t every,
+                         const float *tile, syn_map_sums *sums)
 {
     for (uint32_t row = 0; row < table->rows; row += STRETCH * every) {
         uint32_t left = table->rows - row;
         uint32_t to = left < STRETCH * every ? table->rows : row + STRETCH * every;
         stretch s;
-        for (uint32_t i = row; next && i < to; i += every)
-            __builtin_prefetch(next + (size_t)i * SYN_MAP_TILE, 0, 2);
         for (uint32_t lane = 0; lane < SYN_MAP_TILE; lane += SYN_F32_LANES)
-            sum_rows(table, E, row, to, every, tile + lane, missing, lane, &s);
+            sum_rows(table, E, row, to, every, tile + lane, lane, &s);
         add_stretch(&s, sums);
     }
-}
-
-static void predict_tile(const syn_map_table *table, uint32_t E, uint32_t every,
-                         const float *tile, const float *next, int missing,
-                         syn_map_sums *sums)
-{
-    if (missing)
-        predict_rows(table, E, every, tile, next, 1, sums);
-    else
-        predict_rows(table, E, every, tile, next, 0, sums);
 }
 
 SYN_KIND_TABLE(syn_map_kind, syn_map) = {find_neighbours, predict_tile};

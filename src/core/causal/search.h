@@ -105,10 +105,9 @@ typedef struct syn_map_kind {
     void (*neighbours)(syn_map_search *search, uint32_t place, syn_map_table *table,
                        uint32_t row);
     /* Predicts 16 targets, tile[steps][16], at every `every`-th row in E dimensions, and
-       adds to `sums`. `next`, unless NULL, is a tile that will be wanted soon. */
+       adds to `sums`. */
     void (*predict)(const syn_map_table *table, uint32_t E, uint32_t every,
-                    const float *tile, const float *next, int missing,
-                    syn_map_sums *sums);
+                    const float *tile, syn_map_sums *sums);
 } syn_map_kind;
 
 SYN_KIND_TABLES(syn_map_kind, syn_map);

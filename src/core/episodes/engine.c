@@ -41,6 +41,26 @@ void syn_episodes_free(syn_episodes *episodes)
     memset(episodes, 0, sizeof *episodes);
 }
 
+syn_status syn_episodes_append(syn_episodes *episodes, size_t n)
+{
+    size_t bytes = (episodes->n_levels + 1) * sizeof *episodes->level;
+    syn_episode_level *level = realloc(episodes->level, bytes);
+    if (!level)
+        return SYN_NO_MEMORY;
+    episodes->level = level;
+    syn_status status = syn_episode_level_make(&level[episodes->n_levels], n);
+    episodes->n_levels += status == SYN_OK;
+    return status;
+}
+
+void syn_episodes_end(syn_episodes *episodes)
+{
+    size_t last = episodes->n_levels - 1;
+    if (episodes->n_levels > 0 && episodes->level[last].n == 0 &&
+        episodes->level[last].candidates == 0)
+        syn_episode_level_free(&episodes->level[--episodes->n_levels]);
+}
+
 /* Bytes of an episode in its level. */
 enum { EPISODE = 6 * sizeof(uint32_t) };
 
@@ -48,23 +68,24 @@ enum { EPISODE = 6 * sizeof(uint32_t) };
    of each. */
 static syn_status append_level(syn_miner *m, size_t n)
 {
-    syn_episodes *episodes = m->episodes;
     size_t of_episode = EPISODE + m->options->of_episode;
     if (n > SIZE_MAX / of_episode || !syn_budget_take(&m->budget, n * of_episode))
         return SYN_OVER_BUDGET;
-    size_t bytes = (episodes->n_levels + 1) * sizeof *episodes->level;
-    syn_episode_level *level = realloc(episodes->level, bytes);
-    if (!level) {
-        syn_budget_give(&m->budget, n * of_episode);
-        return SYN_NO_MEMORY;
-    }
-    episodes->level = level;
-    syn_status status = syn_episode_level_make(&level[episodes->n_levels], n);
-    if (status == SYN_OK)
-        episodes->n_levels++;
-    else
+    syn_status status = syn_episodes_append(m->episodes, n);
+    if (status != SYN_OK)
         syn_budget_give(&m->budget, n * of_episode);
     return status;
+}
+
+void syn_episode_children(syn_episode_level *below, const syn_episode_level *level)
+{
+    uint32_t i = 0;
+    for (uint32_t p = 0; p < below->n; p++) {
+        below->child[p] = i;
+        while (i < level->n && level->parent[i] == p)
+            i++;
+    }
+    below->child[below->n] = i;
 }
 
 void syn_episode_spell(const syn_episodes *episodes, size_t level, uint32_t node,
@@ -295,7 +316,6 @@ static void free_findings(syn_miner *m)
         syn_arena_free(&f->found);
         syn_budget_free(&m->budget, f->count);
         memset(f, 0, sizeof *f);
-        f->found.limit = SIZE_MAX;
         f->found.budget = &m->budget;
     }
     syn_budget_free(&m->budget, m->run);
@@ -407,15 +427,9 @@ syn_status syn_mine_episodes(const syn_recording *recording,
     free(m.findings);
     SYN_GIVE(&m.budget, m.pair_unit, m.pair_interval);
     out->peak_memory = m.budget.most;
-    if (status == SYN_OK) {
-        /* The last level is empty when nothing of that size is frequent: it only says so.
-           */
-        size_t last = out->n_levels;
-        if (last > 0 && out->level[last - 1].n == 0 &&
-            out->level[last - 1].candidates == 0)
-            syn_episode_level_free(&out->level[--out->n_levels]);
-    } else {
+    if (status == SYN_OK)
+        syn_episodes_end(out);
+    else
         syn_episodes_free(out);
-    }
     return status;
 }

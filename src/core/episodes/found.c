@@ -7,6 +7,7 @@
 #include "core/base/hash.h"
 #include "core/base/memory.h"
 #include "core/base/parallel.h"
+#include "core/episodes/engine.h"
 
 /* ---- distinct units ----
 
@@ -28,18 +29,6 @@ static syn_status sieve_make(sieve *s, size_t n)
     SYN_ARRAY(&s->memory, s->first, n);
     SYN_ARRAY(&s->memory, s->number, n);
     return SYN_OK;
-}
-
-/* Where the children of each episode of `below` begin in `level`. */
-static void find_children(syn_episode_level *below, const syn_episode_level *level)
-{
-    uint32_t i = 0;
-    for (uint32_t p = 0; p < below->n; p++) {
-        below->child[p] = i;
-        while (i < level->n && level->parent[i] == p)
-            i++;
-    }
-    below->child[below->n] = i;
 }
 
 /* A search ends with the first size that has no episode. */
@@ -88,7 +77,7 @@ syn_status syn_episodes_distinct(syn_episodes *episodes, const syn_watch *watch)
             level->count[left++] = level->count[i];
         }
         level->n = left;
-        find_children(level - 1, level);
+        syn_episode_children(level - 1, level);
         syn_give_back(&below.memory);
         below = here;
         here = (sieve){0};

@@ -348,7 +348,7 @@ syn_status syn_walk_open(syn_walk *w, const syn_trie *trie, const uint8_t *one_b
 {
     size_t units = (size_t)line->units + 1;
     *w = (syn_walk){.trie = trie, .one_by_one = one_by_one, .line = line, .rows = rows,
-                    .lists = {.limit = SIZE_MAX, .budget = budget}};
+                    .lists = {.budget = budget}};
     SYN_NEW_ZEROS(w->list, (size_t)trie->nodes + 1);
     SYN_NEW(w->found, (size_t)rows + 1);
     SYN_NEW(w->cursor, units);
@@ -374,6 +374,7 @@ typedef struct given_job {
     uint8_t *one_by_one;
     uint32_t *count;    /* [nodes] */
     int workers;
+    syn_budget budget;  /* of the lists: without a limit */
     syn_walk *walk;     /* [workers] */
     uint32_t *node;     /* [roots] where the walk below a root is */
 } given_job;
@@ -431,7 +432,8 @@ static syn_status open_walks(given_job *job, int threads)
     syn_status status = SYN_OK;
     while (status == SYN_OK && job->workers < workers) {
         syn_walk *w = &job->walk[job->workers++];
-        status = syn_walk_open(w, t, job->one_by_one, &job->line, job->line.events, NULL);
+        status = syn_walk_open(w, t, job->one_by_one, &job->line, job->line.events,
+                               &job->budget);
         w->count = job->count;
     }
     return status;
@@ -441,7 +443,7 @@ syn_status syn_count_episodes(const syn_recording *recording, const syn_episode 
                               size_t n, int threads, const syn_watch *watch,
                               uint32_t *count)
 {
-    given_job job = {0};
+    given_job job = {.budget = {.limit = SIZE_MAX}};
     syn_status status = syn_trie_make(episode, n, &job.trie);
     SYN_NEXT(status, make_line(&job, recording, threads, watch));
     SYN_NEXT(status, open_walks(&job, threads));

@@ -76,7 +76,7 @@ typedef struct syn_walk {
 size_t syn_walk_bytes(const syn_trie *trie, uint32_t units, uint32_t rows);
 
 /* Makes room for walks through a line of at most so many rows. Lists are taken from
-   `budget`, which may be NULL. The caller frees, also after an error. */
+   `budget`. The caller frees, also after an error. */
 syn_status syn_walk_open(syn_walk *walk, const syn_trie *trie, const uint8_t *one_by_one,
                          const syn_line *line, uint32_t rows, syn_budget *budget);
 void syn_walk_close(syn_walk *walk);

@@ -143,74 +143,7 @@ void SYN_KIND_NAME(syn_follow_rows)(syn_row_chains *c, const syn_row_end *ends, 
     }
 }
 
-/* ---- two chains ---- */
-
-/* Counts an end for the lanes of one chain that are free there; which these are. */
-SYN_INLINE syn_u16 hit_of(syn_u16 next, syn_u16 start, syn_u16 after, syn_u16 *free)
-{
-    syn_u16 hit = (syn_u16)(syn_u16_less(*free, start) == 0) & (syn_u16)(next != 0);
-    *free = (*free & ~hit) | (hit & (next + after));
-    return hit;
-}
-
-/* Bits where chains of wanted lanes are apart for whatever starts from `start` on. */
-SYN_INLINE syn_u16 apart_from(syn_u16 a, syn_u16 b, syn_u16 start, syn_u16 wanted)
-{
-    return wanted & (syn_u16)(a != b) & (syn_u16_less(a, start) | syn_u16_less(b, start));
-}
-
-static int any_bit(const syn_u16 *part)
-{
-    uint64_t word[SYN_LANES / 4], any = 0;
-    memcpy(word, part, sizeof word);
-    for (int k = 0; k < SYN_LANES / 4; k++)
-        any |= word[k];
-    return any != 0;
-}
-
-enum { MEET_EVERY = 4 };  /* ends from one look at the chains to the next */
-
-ptrdiff_t SYN_KIND_NAME(syn_meet_rows)(syn_row_pair *c, const syn_row_end *ends, size_t n)
-{
-    syn_u16 a[PARTS], b[PARTS], more[PARTS], wanted[PARTS], apart[PARTS];
-    int met = 0;
-    size_t i = 0;
-    SYN_UNROLL(4)
-    for (int p = 0; p < PARTS; p++) {
-        a[p] = syn_u16_load(c->free[0] + p * SYN_U16_LANES);
-        b[p] = syn_u16_load(c->free[1] + p * SYN_U16_LANES);
-        wanted[p] = syn_u16_load(c->lane + p * SYN_U16_LANES);
-        more[p] = syn_u16_all(0);
-    }
-    for (; i < n && !met; i++) {
-        const uint16_t *row = c->block + ends[i].row * c->stride;
-        syn_u16 start = syn_u16_all(ends[i].start), after = syn_u16_all(ends[i].after);
-        SYN_UNROLL(4)
-        for (int p = 0; p < PARTS; p++) {
-            syn_u16 next = syn_u16_load(row + p * SYN_U16_LANES);
-            more[p] -= hit_of(next, start, after, &a[p]);
-            more[p] += hit_of(next, start, after, &b[p]);
-        }
-        if (c->all || (i % MEET_EVERY != MEET_EVERY - 1 && i + 1 < n))
-            continue;
-        start = syn_u16_all(ends[i + 1].start < c->pending ? ends[i + 1].start
-                                                           : c->pending);
-        SYN_UNROLL(4)
-        for (int p = 0; p < PARTS; p++)
-            apart[p] = apart_from(a[p], b[p], start, wanted[p]);
-        met = !any_bit(apart);
-    }
-    SYN_UNROLL(4)
-    for (int p = 0; p < PARTS; p++) {
-        syn_u16_store(c->free[0] + p * SYN_U16_LANES, a[p]);
-        syn_u16_store(c->free[1] + p * SYN_U16_LANES, b[p]);
-        syn_u16_store(c->more + p * SYN_U16_LANES, more[p]);
-    }
-    return met ? -(ptrdiff_t)i : (ptrdiff_t)i;
-}
-
 #if SYN_WIDTH == 0
-SYN_FASTEST(syn_meet_rows, syn_meet_rows)
 SYN_FASTEST(syn_follow_rows, syn_follow_rows)
 SYN_FASTEST(syn_count_rows, syn_count_rows)
 #endif

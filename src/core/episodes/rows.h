@@ -57,24 +57,4 @@ syn_follow_rows syn_follow_rows_any, syn_follow_rows_256, syn_follow_rows_512;
 
 syn_follow_rows *syn_follow_rows_fastest(int vector_bits);
 
-/* Two chains over the same ends, which began at different places. */
-typedef struct syn_row_pair {
-    const uint16_t *block;
-    size_t stride;
-    const uint16_t *lane;         /* [SYN_LANES] all bits where one matters, else 0 */
-    uint16_t pending;             /* a start from which on the chains must agree */
-    uint8_t all;                  /* whether to count all ends in any case */
-    uint16_t free[2][SYN_LANES];  /* of each, as above */
-    uint16_t more[SYN_LANES];     /* what the first counted more than the second */
-} syn_row_pair;
-
-/* Counts ends until the chains agree on what is free from the start of the next end on,
-   and from `pending` on; ends[n] has a start as well. How many it counted, negative when
-   they agree. */
-typedef ptrdiff_t syn_meet_rows(syn_row_pair *pair, const syn_row_end *ends, size_t n);
-
-syn_meet_rows syn_meet_rows_any, syn_meet_rows_256, syn_meet_rows_512;
-
-syn_meet_rows *syn_meet_rows_fastest(int vector_bits);
-
 #endif

@@ -262,17 +262,6 @@ void syn_stream_renumber(syn_stream_events *e, uint32_t by)
         syn_stream_ends_renumber(&e->of[u], by);
 }
 
-/* Room for `n` things of one more array of an episode or of the stream. */
-#define GROW(s, array, room, n)                                                          \
-    grow(s, (void **)&(array), &(room), n, sizeof *(array))
-
-static int grow(syn_stream *s, void **array, size_t *room, size_t n, size_t size)
-{
-    void *grown = syn_budget_grow(&s->budget, *array, room, n, size);
-    *array = grown ? grown : *array;
-    return grown != NULL;
-}
-
 /* ---- numbers of episodes ---- */
 
 static syn_status new_number(syn_stream *s, uint32_t *id)
@@ -281,9 +270,9 @@ static syn_status new_number(syn_stream *s, uint32_t *id)
         *id = s->unused[--s->n_unused];
     } else {
         size_t n = (size_t)s->n_kept + 1;
-        if (!GROW(s, s->kept, s->kept_room, n) || !GROW(s, s->count, s->count_room, n) ||
-            !GROW(s, s->touched, s->touched_room, n))
-            return syn_budget_refusal(&s->budget);
+        SYN_GROW(&s->budget, s->kept, s->kept_room, n);
+        SYN_GROW(&s->budget, s->count, s->count_room, n);
+        SYN_GROW(&s->budget, s->touched, s->touched_room, n);
         *id = s->n_kept++;
     }
     memset(&s->kept[*id], 0, sizeof s->kept[*id]);
@@ -297,13 +286,11 @@ static syn_status add_to_level(syn_stream *s, uint32_t id)
 {
     size_t size = s->kept[id].size;
     while (s->levels <= size) {
-        if (!GROW(s, s->level, s->level_room, s->levels + 1))
-            return syn_budget_refusal(&s->budget);
+        SYN_GROW(&s->budget, s->level, s->level_room, s->levels + 1);
         memset(&s->level[s->levels++], 0, sizeof *s->level);
     }
     syn_stream_level *level = &s->level[size];
-    if (!GROW(s, level->kept, level->room, (size_t)level->n + 1))
-        return syn_budget_refusal(&s->budget);
+    SYN_GROW(&s->budget, level->kept, level->room, (size_t)level->n + 1);
     s->kept[id].spot = level->n;
     level->kept[level->n++] = id;
     return SYN_OK;
@@ -320,9 +307,9 @@ static void free_arrays(syn_stream *s, syn_stream_kept *k)
 static syn_status add_candidates(syn_stream *s, uint32_t id, uint32_t n)
 {
     syn_stream_kept *k = &s->kept[id];
-    if (!GROW(s, k->count, k->count_room, n) || !GROW(s, k->free, k->free_room, n) ||
-        !GROW(s, k->node, k->node_room, n))
-        return syn_budget_refusal(&s->budget);
+    SYN_GROW(&s->budget, k->count, k->count_room, n);
+    SYN_GROW(&s->budget, k->free, k->free_room, n);
+    SYN_GROW(&s->budget, k->node, k->node_room, n);
     for (uint32_t i = k->n; i < n; i++) {
         k->count[i] = k->free[i] = 0;
         k->node[i] = SYN_STREAM_NONE;
@@ -360,9 +347,8 @@ static syn_status add_kid(syn_stream *s, uint32_t parent, uint32_t id)
 {
     syn_stream_kept *p = &s->kept[parent];
     uint32_t width = syn_stream_kept_width(s, parent);
-    if (!GROW(s, p->kid, p->kid_room, (size_t)p->kids + 1) ||
-        !GROW(s, p->slot, p->slot_room, (size_t)p->slots + width))
-        return syn_budget_refusal(&s->budget);
+    SYN_GROW(&s->budget, p->kid, p->kid_room, (size_t)p->kids + 1);
+    SYN_GROW(&s->budget, p->slot, p->slot_room, (size_t)p->slots + width);
     s->kept[id].place = p->kids;
     p->kid[p->kids++] = id;
     for (uint32_t k = 0; k < width; k++) {
@@ -430,7 +416,6 @@ syn_status syn_stream_kept_open(syn_stream *s)
     SYN_TAKE(&s->budget, s->seat, slots + 1);
     SYN_TAKE_ZEROS(&s->budget, s->lane_free, slots + 1);
     SYN_TAKE_ZEROS(&s->budget, s->lane_hits, slots + 1);
-    SYN_TAKE_ZEROS(&s->budget, s->lane, slots + 1);
     SYN_TAKE_ZEROS(&s->budget, s->block, slots / SYN_LANES + 1);
     SYN_TAKE_ZEROS(&s->budget, s->came, s->events.units + 1);
     memset(s->root_seat, 0xff, slots * sizeof *s->root_seat);
@@ -446,7 +431,7 @@ void syn_stream_kept_free(syn_stream *s)
     for (size_t k = 0; k < s->levels; k++)
         syn_budget_free(&s->budget, s->level[k].kept);
     SYN_GIVE(&s->budget, s->kept, s->count, s->touched, s->unused, s->level, s->lane_free,
-             s->lane_hits, s->lane, s->block, s->came, s->step, s->root_seat, s->seat);
+             s->lane_hits, s->block, s->came, s->step, s->root_seat, s->seat);
 }
 
 syn_status syn_stream_kept_enter(syn_stream *s, uint32_t parent, uint32_t unit,
@@ -480,8 +465,7 @@ syn_status syn_stream_kept_enter(syn_stream *s, uint32_t parent, uint32_t unit,
 syn_status syn_stream_kept_leave(syn_stream *s, uint32_t id)
 {
     syn_stream_kept *k = &s->kept[id];
-    if (!GROW(s, s->unused, s->unused_room, (size_t)s->n_unused + 1))
-        return syn_budget_refusal(&s->budget);
+    SYN_GROW(&s->budget, s->unused, s->unused_room, (size_t)s->n_unused + 1);
     if (k->size > 1)
         s->kept[k->parent].node[syn_stream_kept_candidate(s, id)] = SYN_STREAM_NONE;
     unlink_from_suffix(s, id);
@@ -503,8 +487,7 @@ syn_status syn_stream_kept_leave(syn_stream *s, uint32_t id)
 
 syn_status syn_stream_step_to(syn_stream *s, uint32_t id, uint32_t first)
 {
-    if (!GROW(s, s->step, s->step_room, s->n_steps + 1))
-        return syn_budget_refusal(&s->budget);
+    SYN_GROW(&s->budget, s->step, s->step_room, s->n_steps + 1);
     s->step[s->n_steps++] = (syn_stream_step){id, first};
     return SYN_OK;
 }

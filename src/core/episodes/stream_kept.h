@@ -11,6 +11,7 @@
 #define SYN_EPISODES_STREAM_KEPT_H
 
 #include "core/base/budget.h"
+#include "core/base/parallel.h"
 #include "core/episodes/rows.h"
 #include "core/episodes/stream.h"
 
@@ -179,12 +180,10 @@ struct syn_stream {
     uint32_t *root_seat;      /* [stride] the place of a slot among those of the root */
     uint32_t *seat;           /* [stride] the same for another suffix, while it is used */
     syn_follow_rows *follow_rows;
-    syn_meet_rows *meet_rows;
     uint32_t span;            /* most events from a start to its end so far */
-    /* [stride] While an episode is counted: what is free for each lane, what it has
-       counted, and all bits where there is a candidate, else 0; and the blocks of lanes
-       with candidates. */
-    uint16_t *lane_free, *lane_hits, *lane;
+    /* [stride] While an episode is counted: what is free for each lane, and what it has
+       counted; and the blocks of lanes with candidates. */
+    uint16_t *lane_free, *lane_hits;
     uint8_t *block;           /* [stride / SYN_LANES] */
     struct syn_stream_step *step;  /* [n_steps] of a walk */
     size_t n_steps, step_room;
@@ -259,5 +258,27 @@ syn_status syn_stream_kept_enter(syn_stream *s, uint32_t parent, uint32_t unit,
 /* Keeps an episode no longer. Nothing that is kept may contain it, and all candidates
    must be counted. */
 syn_status syn_stream_kept_leave(syn_stream *s, uint32_t id);
+
+/* ---- the three walks of an update through the kept episodes ---- */
+
+/* Counts what ends at the events from `since` on, which were appended. */
+syn_status syn_stream_walk_back(syn_stream *s, uint32_t since);
+
+/* Counts no longer what starts before event `begin`, which is where the window will
+   begin. */
+syn_status syn_stream_walk_front(syn_stream *s, uint32_t begin);
+
+/* Counts over the whole window what is not counted yet of the episodes of one size. */
+syn_status syn_stream_walk_whole(syn_stream *s, size_t size);
+
+/* Polls the watch now and then. */
+static inline syn_status syn_stream_look_up(syn_stream *s)
+{
+    double now = syn_seconds();
+    if (now - s->polled < SYN_SLICE_SECONDS)
+        return SYN_OK;
+    s->polled = now;
+    return syn_poll(s->watch, "stream", 0, 0);
+}
 
 #endif

@@ -99,49 +99,26 @@ typedef struct listing {
     const syn_stream_shown *shown;
     const syn_stream_tree *tree;
     syn_episodes *out;
-    uint32_t *of_size;   /* [tree.n] the numbers of frequent episodes, size after size */
-    size_t *begin;       /* [sizes + 2] where those of a size begin */
-    size_t sizes;
-    uint32_t *place;     /* [tree.n] place in the level */
-    uint32_t *id;        /* [tree.n] the episodes of all levels so far, */
-    size_t ids;          /* how many */
+    uint32_t *id;        /* [n] the frequent episodes, level after level */
+    uint32_t *spare;     /* [n] while they are sorted */
+    size_t n, listed;    /* how many there are, and stand in levels */
+    int *place, *under;  /* [tree.n] the place in the level, and that of the parent */
 } listing;
 
-static uint64_t rank_of(const syn_stream_tree *t, uint32_t id)
+/* Sorts `n` episodes by their keys, which are below `bound`; equal ones keep their order. */
+static syn_status sort_by(const listing *l, const int *key, size_t bound, uint32_t *id,
+                          size_t n)
 {
-    return (uint64_t)t->interval[id] << 32 | (uint64_t)t->unit[id];
-}
-
-/* Those with the same parent by interval and unit. They are few, or nearly in order. */
-static void sort_siblings(const syn_stream_tree *t, uint32_t *id, size_t n)
-{
-    for (size_t gap = n / 2; gap > 0; gap /= 2)
-        for (size_t j = gap; j < n; j++) {
-            uint32_t own = id[j];
-            size_t i = j;
-            uint64_t rank = rank_of(t, own);
-            for (; i >= gap && rank < rank_of(t, id[i - gap]); i -= gap)
-                id[i] = id[i - gap];
-            id[i] = own;
-        }
-}
-
-/* The frequent episodes by size. */
-static syn_status sort_by_size(listing *l)
-{
-    const syn_stream_tree *t = l->tree;
-    for (uint32_t i = 0; i < t->n; i++)
-        if (syn_stream_is_shown(l->shown, i) && (size_t)t->size[i] > l->sizes)
-            l->sizes = (size_t)t->size[i];
-    SYN_NEW_ZEROS(l->begin, l->sizes + 3);
-    for (uint32_t i = 0; i < t->n; i++)
-        if (syn_stream_is_shown(l->shown, i))
-            l->begin[t->size[i] + 2]++;
-    for (size_t k = 2; k < l->sizes + 3; k++)
-        l->begin[k] += l->begin[k - 1];
-    for (uint32_t i = 0; i < t->n; i++)
-        if (syn_stream_is_shown(l->shown, i))
-            l->of_size[l->begin[t->size[i] + 1]++] = i;
+    size_t *begin;
+    SYN_NEW_ZEROS(begin, bound + 1);
+    for (size_t i = 0; i < n; i++)
+        begin[key[id[i]] + 1]++;
+    for (size_t k = 0; k < bound; k++)
+        begin[k + 1] += begin[k];
+    for (size_t i = 0; i < n; i++)
+        l->spare[begin[key[id[i]]]++] = id[i];
+    memcpy(id, l->spare, n * sizeof *id);
+    free(begin);
     return SYN_OK;
 }
 
@@ -159,104 +136,85 @@ static uint64_t candidates_of(const listing *l, uint32_t intervals)
     return n;
 }
 
-/* Brings the frequent episodes of a size into the order of their parents, whose child[]
-   gets where the children of each begin. */
-static syn_status sort_by_parent(const listing *l, syn_episode_level *below, uint32_t *id,
-                                 size_t n)
+/* Adds the level of the episodes of the next size. */
+static syn_status list_level(listing *l, uint64_t candidates)
 {
-    uint32_t *from;
-    SYN_NEW(from, n + 1);
-    memcpy(from, id, n * sizeof *from);
-    memset(below->child, 0, (below->n + 1) * sizeof *below->child);
-    for (size_t i = 0; i < n; i++)
-        below->child[l->place[l->tree->parent[from[i]]] + 1]++;
-    for (size_t i = 0; i < below->n; i++)
-        below->child[i + 1] += below->child[i];
-    for (size_t i = 0; i < n; i++)
-        id[below->child[l->place[l->tree->parent[from[i]]]]++] = from[i];
-    for (size_t i = below->n; i > 0; i--)
-        below->child[i] = below->child[i - 1];
-    below->child[0] = 0;
-    for (size_t i = 0; i < below->n; i++)
-        sort_siblings(l->tree, id + below->child[i],
-                      below->child[i + 1] - below->child[i]);
-    free(from);
-    return SYN_OK;
-}
-
-static syn_status list_level(listing *l, size_t size, uint64_t candidates)
-{
-    size_t n = size <= l->sizes ? l->begin[size + 1] - l->begin[size] : 0;
-    uint32_t *id = l->of_size + (size <= l->sizes ? l->begin[size] : 0);
-    syn_status status = SYN_OK;
-    /* Adds a level for them. */
-    syn_episodes *e = l->out;
-    syn_episode_level *grown = realloc(e->level, (e->n_levels + 1) * sizeof *grown);
-    if (!grown)
-        return SYN_NO_MEMORY;
-    e->level = grown;
-    SYN_TRY(syn_episode_level_make(&grown[e->n_levels], n));
-    grown[e->n_levels++].candidates = candidates;
-    syn_episode_level *level = &e->level[e->n_levels - 1];
-    if (size == 1)
-        sort_siblings(l->tree, id, n);
-    else
-        status = sort_by_parent(l, level - 1, id, n);
-    for (size_t i = 0; i < n && status == SYN_OK; i++) {
-        const syn_stream_tree *t = l->tree;
-        int alone = t->size[id[i]] == 1;
+    const syn_stream_tree *t = l->tree;
+    size_t size = l->out->n_levels + 1, n = 0;
+    uint32_t *id = l->id + l->listed;
+    while (l->listed < l->n && (size_t)t->size[l->id[l->listed]] == size) {
+        l->listed++;
+        n++;
+    }
+    SYN_TRY(syn_episodes_append(l->out, n));
+    syn_episode_level *level = &l->out->level[size - 1];
+    level->candidates = candidates;
+    for (size_t i = 0; size > 1 && i < n; i++)
+        l->under[id[i]] = l->place[t->parent[id[i]]];
+    if (size > 1)
+        SYN_TRY(sort_by(l, l->under, level[-1].n, id, n));
+    for (size_t i = 0; i < n; i++) {
         level->unit[i] = (uint32_t)t->unit[id[i]];
         level->count[i] = (uint32_t)l->shown->count[id[i]];
         level->interval[i] = (uint32_t)t->interval[id[i]];
-        level->parent[i] = alone ? 0 : l->place[t->parent[id[i]]];
-        level->suffix[i] = alone ? 0 : l->place[t->suffix[id[i]]];
-        l->place[id[i]] = (uint32_t)i;
-        l->id[l->ids++] = id[i];
+        level->parent[i] = size > 1 ? (uint32_t)l->under[id[i]] : 0;
+        level->suffix[i] = size > 1 ? (uint32_t)l->place[t->suffix[id[i]]] : 0;
+        l->place[id[i]] = (int)i;
     }
-    return status;
+    if (size > 1)
+        syn_episode_children(level - 1, level);
+    return SYN_OK;
 }
 
 static syn_status list_levels(listing *l, const syn_stream_names *names)
 {
-    syn_status status = sort_by_size(l);
-    SYN_NEXT(status, list_level(l, 1, names->units));
-    while (status == SYN_OK && l->out->level[l->out->n_levels - 1].n > 0 &&
-           l->out->n_levels < names->max_size)
-        status = list_level(l, l->out->n_levels + 1, candidates_of(l, names->intervals));
-    /* As in a search, an empty level stays where something was counted for it. */
-    size_t last = l->out->n_levels;
-    if (status == SYN_OK && l->out->level[last - 1].n == 0 &&
-        l->out->level[last - 1].candidates == 0)
-        syn_episode_level_free(&l->out->level[--l->out->n_levels]);
-    return status;
+    const syn_stream_tree *t = l->tree;
+    int sizes = 0;
+    for (uint32_t i = 0; i < t->n; i++)
+        if (syn_stream_is_shown(l->shown, i)) {
+            l->id[l->n++] = i;
+            sizes = t->size[i] > sizes ? t->size[i] : sizes;
+        }
+    SYN_TRY(sort_by(l, t->unit, names->units, l->id, l->n));
+    SYN_TRY(sort_by(l, t->interval, names->intervals, l->id, l->n));
+    SYN_TRY(sort_by(l, t->size, (size_t)sizes + 1, l->id, l->n));
+    SYN_TRY(list_level(l, names->units));
+    while (l->out->level[l->out->n_levels - 1].n > 0 && l->out->n_levels < names->max_size)
+        SYN_TRY(list_level(l, candidates_of(l, names->intervals)));
+    syn_episodes_end(l->out);
+    return SYN_OK;
 }
 
 syn_status syn_stream_episodes(const syn_stream_shown *shown,
                                const syn_stream_names *names, syn_episodes *out,
                                uint32_t **id)
 {
-    size_t bytes = ((size_t)shown->tree.n + 1) * sizeof(uint32_t);
+    size_t n = (size_t)shown->tree.n + 1;
     memset(out, 0, sizeof *out);
     listing l = {.shown = shown, .tree = &shown->tree, .out = out,
-                 .of_size = malloc(bytes), .place = malloc(bytes), .id = malloc(bytes)};
+                 .id = malloc(n * sizeof *l.id), .spare = malloc(n * sizeof *l.spare),
+                 .place = malloc(n * sizeof *l.place),
+                 .under = malloc(n * sizeof *l.under)};
     syn_status status = SYN_NO_MEMORY;
-    if (l.of_size && l.place && l.id)
+    if (l.id && l.spare && l.place && l.under)
         status = list_levels(&l, names);
-    SYN_FREE(l.of_size, l.place, l.begin);
-    if (id)
-        *id = l.id;
-    else
-        free(l.id);
+    SYN_FREE(l.spare, l.place, l.under);
+    *id = l.id;
     return status;
 }
 
 /* ---- the strongest ---- */
 
+/* An episode, and how many events it accounts for. */
+typedef struct strength {
+    uint64_t by;
+    uint32_t id;
+} strength;
+
 typedef struct strong {
     const syn_stream_shown *shown;
     const syn_stream_names *names;
-    uint32_t *id;    /* those looked at */
-    uint64_t *by;    /* how many events each accounts for */
+    strength *of;    /* the episodes looked at */
 } strong;
 
 /* The unit and the interval before it of event `at` of an episode, ranked. */
@@ -271,16 +229,15 @@ static uint64_t event_rank(const strong *s, uint32_t id, int at)
 
 /* Whether `a` is the stronger one or, where they are equally strong, stands first in the
    table. */
-static int is_stronger(const strong *s, uint64_t a_by, uint32_t a, uint64_t b_by,
-                       uint32_t b)
+static int is_stronger(const strong *s, strength a, strength b)
 {
     const int *size = s->shown->tree.size;
-    if (a_by != b_by)
-        return a_by > b_by;
-    if (size[a] != size[b])
-        return size[a] < size[b];
-    for (int at = 0; at < size[a]; at++) {
-        uint64_t x = event_rank(s, a, at), y = event_rank(s, b, at);
+    if (a.by != b.by)
+        return a.by > b.by;
+    if (size[a.id] != size[b.id])
+        return size[a.id] < size[b.id];
+    for (int at = 0; at < size[a.id]; at++) {
+        uint64_t x = event_rank(s, a.id, at), y = event_rank(s, b.id, at);
         if (x != y)
             return x < y;
     }
@@ -289,12 +246,9 @@ static int is_stronger(const strong *s, uint64_t a_by, uint32_t a, uint64_t b_by
 
 static void swap(strong *s, uint32_t i, uint32_t j)
 {
-    uint32_t id = s->id[i];
-    uint64_t by = s->by[i];
-    s->id[i] = s->id[j];
-    s->by[i] = s->by[j];
-    s->id[j] = id;
-    s->by[j] = by;
+    strength before = s->of[i];
+    s->of[i] = s->of[j];
+    s->of[j] = before;
 }
 
 /* Restores the heap of the first `n`, whose strongest stands at 0, from place `i` on. */
@@ -303,7 +257,7 @@ static void sift(strong *s, uint32_t i, uint32_t n)
     for (;;) {
         uint32_t best = i;
         for (uint32_t kid = 2 * i + 1; kid <= 2 * i + 2 && kid < n; kid++)
-            if (is_stronger(s, s->by[kid], s->id[kid], s->by[best], s->id[best]))
+            if (is_stronger(s, s->of[kid], s->of[best]))
                 best = kid;
         if (best == i)
             return;
@@ -342,8 +296,8 @@ static uint32_t take_strongest(strong *s, uint32_t n, uint32_t most, uint32_t lo
     for (uint32_t i = n / 2; i-- > 0;)
         sift(s, i, n);
     for (; n > 0 && looks > 0 && found < most; looks--) {
-        if (!shares_units(&s->shown->tree, s->id[0], taken))
-            out[found++] = s->id[0];
+        if (!shares_units(&s->shown->tree, s->of[0].id, taken))
+            out[found++] = s->of[0].id;
         swap(s, 0, --n);
         sift(s, 0, n);
     }
@@ -355,17 +309,15 @@ syn_status syn_stream_strongest(const syn_stream_shown *shown,
                                 uint32_t looks, uint32_t *out, uint32_t *n)
 {
     const syn_stream_tree *t = &shown->tree;
-    strong s = {shown, names, malloc((t->n + 1) * sizeof *s.id),
-                malloc((t->n + 1) * sizeof *s.by)};
+    strong s = {shown, names, malloc((t->n + 1) * sizeof *s.of)};
     uint8_t *taken = calloc(names->units + 1, 1);
     uint32_t held = 0;
-    for (uint32_t id = 0; s.id && s.by && id < t->n; id++)
-        if (t->size[id] > 1 && syn_stream_is_shown(shown, id)) {
-            s.id[held] = id;
-            s.by[held++] = (uint64_t)t->size[id] * (uint64_t)shown->count[id];
-        }
-    int made = s.id && s.by && taken;
+    for (uint32_t id = 0; s.of && id < t->n; id++)
+        if (t->size[id] > 1 && syn_stream_is_shown(shown, id))
+            s.of[held++] =
+                (strength){(uint64_t)t->size[id] * (uint64_t)shown->count[id], id};
+    int made = s.of && taken;
     *n = made ? take_strongest(&s, held, most, looks, taken, out) : 0;
-    SYN_FREE(s.id, s.by, taken);
+    SYN_FREE(s.of, taken);
     return made ? SYN_OK : SYN_NO_MEMORY;
 }

@@ -58,8 +58,7 @@ typedef struct syn_stream_names {
     const int *unit_rank, *interval_rank;  /* [units], [intervals] from 0 */
 } syn_stream_names;
 
-/* The frequent episodes as syn_mine_episodes() gives them. `id`, unless it is NULL, gets
-   their numbers in the stream, those of one level after those of another. The caller
+/* The frequent episodes as syn_mine_episodes() gives them. `id` gets their numbers in the stream, those of one level after those of another. The caller
    frees `out` with syn_episodes_free() and *id with free(), also after an error. */
 syn_status syn_stream_episodes(const syn_stream_shown *shown,
                                const syn_stream_names *names, syn_episodes *out,

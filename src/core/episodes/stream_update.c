@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/episodes/stream_walk.h"
+#include "core/episodes/stream_kept.h"
 
 /* ---- opening and closing ---- */
 
@@ -26,7 +26,6 @@ static syn_status open_stream(syn_stream *s, const syn_stream_options *options)
     s->options = *options;
     s->budget.limit = options->max_memory;
     s->follow_rows = syn_follow_rows_fastest(0);
-    s->meet_rows = syn_meet_rows_fastest(0);
     s->span = options->units;  /* no more are on a tick */
     SYN_TAKE(&s->budget, s->intervals, n);
     memcpy(s->intervals, options->intervals, n * sizeof *s->intervals);

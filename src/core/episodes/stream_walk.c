@@ -1,8 +1,11 @@
 /* The walks for events that came, and for candidates that are counted for the first time.
    A walk goes from an episode to those that it begins, whose ends follow from its own. */
-#include "core/episodes/stream_walk.h"
-
 #include <string.h>
+
+#include "core/episodes/stream_kept.h"
+
+/* What a walk will need is fetched so many steps ahead. */
+enum { AHEAD = 6 };
 
 /* ---- lists of ends ----
 
@@ -285,15 +288,23 @@ static void note_latest(syn_stream *s, uint32_t id)
         s->kept[id].latest = latest;
 }
 
+/* Begins a walk with the single units. */
+static syn_status set_out(syn_stream *s)
+{
+    const syn_stream_kept *root = &s->kept[SYN_STREAM_ROOT];
+    s->n_steps = 0;
+    for (uint32_t i = 0; i < root->kids; i++)
+        if (s->kept[root->kid[i]].n > 0)
+            SYN_TRY(syn_stream_step_to(s, root->kid[i], 0));
+    return SYN_OK;
+}
+
 /* ---- events that came ---- */
 
-/* The events that came, and the first one that they may follow. */
-typedef struct came {
-    uint32_t since, pending;
-} came;
-
-/* Lists the ends that came of the episode of a step, and counts what extends it. */
-static syn_status go_back(syn_stream *s, syn_stream_step step, came c)
+/* Lists the ends of the episode of a step at the events from `since` on, which came, and
+   counts what extends it. `pending` is the first event that they may follow. */
+static syn_status go_back(syn_stream *s, syn_stream_step step, uint32_t since,
+                          uint32_t pending)
 {
     uint32_t id = step.id, parent = s->kept[id].parent;
     if (s->kept[id].size > 1) {
@@ -302,10 +313,10 @@ static syn_status go_back(syn_stream *s, syn_stream_step step, came c)
         uint32_t unit = s->kept[id].unit;
         SYN_TRY(stream_list_extend(s, id, &s->events.of[unit], s->came[unit], &prefix));
     }
-    stream_list list = stream_list_of(s, id, c.pending, s->events.end);
+    stream_list list = stream_list_of(s, id, pending, s->events.end);
     syn_stream_kept *k = &s->kept[id];
     if (list.n > 0) {
-        stream_count(s, id, &list, 0, c.since, s->events.end, k->count, k->free);
+        stream_count(s, id, &list, 0, since, s->events.end, k->count, k->free);
         k->changed = 1;
         syn_stream_kept_touch(s, id);
         note_latest(s, id);
@@ -313,7 +324,7 @@ static syn_status go_back(syn_stream *s, syn_stream_step step, came c)
     uint32_t first = stream_ends_of(s, id)->n - list.n;
     for (uint32_t i = 0; i < k->kids; i++) {
         const syn_stream_kept *kid = &s->kept[k->kid[i]];
-        if (kid->n > 0 && (list.n > 0 || kid->latest > c.pending))
+        if (kid->n > 0 && (list.n > 0 || kid->latest > pending))
             SYN_TRY(syn_stream_step_to(s, k->kid[i], first));
     }
     return SYN_OK;
@@ -326,25 +337,20 @@ static void fetch_tail(const syn_stream *s, size_t at)
         return;
     const syn_stream_kept *k = &s->kept[s->step[at].id];
     if (k->ends.n > 0)
-        SYN_STREAM_FETCH(&k->ends.end[k->ends.n - 1]);
-    SYN_STREAM_FETCH(k->count);
-    SYN_STREAM_FETCH(k->free);
+        __builtin_prefetch(&k->ends.end[k->ends.n - 1]);
+    __builtin_prefetch(k->count);
+    __builtin_prefetch(k->free);
 }
 
 syn_status syn_stream_walk_back(syn_stream *s, uint32_t since)
 {
-    const syn_stream_kept *root = &s->kept[SYN_STREAM_ROOT];
-    syn_status status = SYN_OK;
-    came c = {since, syn_stream_pending(&s->events, since)};
+    syn_status status = set_out(s);
+    uint32_t pending = syn_stream_pending(&s->events, since);
     for (uint32_t u = 0; u < s->events.units; u++)
         s->came[u] = syn_stream_ends_from(&s->events.of[u], since);
-    s->n_steps = 0;
-    for (uint32_t i = 0; i < root->kids && status == SYN_OK; i++)
-        if (s->kept[root->kid[i]].n > 0)
-            status = syn_stream_step_to(s, root->kid[i], 0);
     for (size_t at = 0; at < s->n_steps && status == SYN_OK; at++) {
-        fetch_tail(s, at + SYN_STREAM_AHEAD);
-        status = go_back(s, s->step[at], c);
+        fetch_tail(s, at + AHEAD);
+        status = go_back(s, s->step[at], since, pending);
         SYN_NEXT(status, syn_stream_look_up(s));
     }
     return status;
@@ -401,28 +407,6 @@ syn_status syn_stream_walk_whole(syn_stream *s, size_t size)
    beginning of the window and one from the new one. Once they agree on what is free, they
    are the same from there on: for most episodes that is soon after what goes. */
 
-/* Where the window will begin, and the first event that events to come may follow: what
-   ends there will be gone through again. */
-typedef struct front {
-    uint32_t begin, pending;
-    int few;  /* whether so few events go that 16 bits hold the difference of chains */
-} front;
-
-/* ---- from the table ---- */
-
-/* Two chains in one block of lanes: what is free for them, as numbers of events. */
-typedef struct pair {
-    syn_row_pair rows;
-    uint32_t free[2][SYN_LANES];
-} pair;
-
-/* A start as chunk `c` has it. What is beyond 16 bits is after all that can be free. */
-static uint16_t start_in(const stream_chunk *c, uint32_t start)
-{
-    uint32_t after = start > c->base ? start - c->base : 0;
-    return after < UINT16_MAX ? (uint16_t)after : UINT16_MAX - 1;
-}
-
 /* The start of the first end in the list that events to come may follow. Ends before
    number `i` only are of interest: UINT32_MAX where it is none of them. */
 static uint32_t pending_start(const stream_list *list, uint32_t i, uint32_t pending)
@@ -433,58 +417,8 @@ static uint32_t pending_start(const stream_list *list, uint32_t i, uint32_t pend
     return start;
 }
 
-enum { FIRST_ENDS = 16 };  /* in which most chains meet */
-
-/* Adds to lane_hits[] what the old chain counts more in the lanes from `first` on.
-   Whether the chains did not meet; `p` then has where they are. */
-static int run_block(const syn_stream *s, const stream_list *list, uint32_t first,
-                     front f, pair *p)
-{
-    stream_chunk c;
-    memset(p->free[0], 0, sizeof p->free[0]);
-    for (uint32_t lane = 0; lane < SYN_LANES; lane++)
-        p->free[1][lane] = f.begin;  /* to the new one nothing before is free */
-    p->rows.lane = s->lane + first;
-    p->rows.stride = s->events.stride;
-    for (uint32_t i = 0, most = FIRST_ENDS; i < list->n;
-         most = most < STREAM_CHUNK ? 4 * most : most) {
-        stream_take_chunk(s, list, i, most < STREAM_CHUNK ? most : STREAM_CHUNK, &c);
-        /* Chains that agree from the base of a chunk on may differ at pending ends before
-           it. */
-        p->rows.all = pending_start(list, i, f.pending) != UINT32_MAX;
-        i += c.n;
-        c.end[c.n].start = i < list->n ? start_in(&c, list->end[i].start) : UINT16_MAX;
-        p->rows.pending = start_in(&c, pending_start(list, i, f.pending));
-        p->rows.block = c.row + first;
-        /* What is free as chunk `c` has it: beyond 16 bits it is as good as free nowhere.
-           */
-        for (int chain = 0; chain < 2; chain++)
-            for (uint32_t lane = 0; lane < SYN_LANES; lane++) {
-                uint32_t free = p->free[chain][lane];
-                uint32_t ahead = free > c.base ? free - c.base : 0;
-                p->rows.free[chain][lane] = ahead < UINT16_MAX ? (uint16_t)ahead
-                                                               : UINT16_MAX;
-            }
-        ptrdiff_t ran = s->meet_rows(&p->rows, c.end, c.n);
-        for (uint32_t lane = 0; lane < SYN_LANES; lane++)
-            s->lane_hits[first + lane] += p->rows.more[lane];
-        if (ran < 0 && (i < list->n || -ran < (ptrdiff_t)c.n))
-            return 0;
-        /* The other way round, where the chunk has counted. */
-        for (int chain = 0; chain < 2; chain++)
-            for (uint32_t lane = 0; lane < SYN_LANES; lane++) {
-                uint16_t free = p->rows.free[chain][lane];
-                if (free > 0 && free < UINT16_MAX)
-                    p->free[chain][lane] = c.base + free;
-            }
-    }
-    return 1;
-}
-
-/* ---- by visits ---- */
-
-/* Ends in which most chains meet: fewer, as each costs visits to all that follows it. */
-enum { FIRST_VISITED = 2 };
+/* Ends in which most chains meet: fewer where each costs visits to all that follows it. */
+enum { FIRST_ENDS = 16, FIRST_VISITED = 2 };
 
 enum { TOLD, TFREE, BOLD, BFREE };  /* chains from the old beginning and from the new */
 
@@ -498,8 +432,11 @@ static int have_met(const syn_stream *s, uint32_t n, uint32_t start)
     return !apart;
 }
 
-static syn_status uncount_by_visits(syn_stream *s, uint32_t id, const stream_list *list,
-                                    front f)
+/* Takes from the counts of all candidates what the old chains count more than those from
+   event `begin` on. Where chains do not meet, the new one is the one to go on with; ends
+   from event `pending` on will be gone through again. */
+static syn_status uncount(syn_stream *s, uint32_t id, const stream_list *list,
+                          uint32_t begin, uint32_t pending)
 {
     syn_stream_kept *k = &s->kept[id];
     uint32_t i = 0, since = s->events.begin, until = s->events.end;
@@ -509,15 +446,16 @@ static syn_status uncount_by_visits(syn_stream *s, uint32_t id, const stream_lis
         memset(s->chain[c], 0, k->n * sizeof **s->chain);
     }
     for (uint32_t i = 0; i < k->n; i++)
-        s->chain[BFREE][i] = f.begin;
-    for (uint32_t most = FIRST_VISITED; i < list->n; most *= 2) {
+        s->chain[BFREE][i] = begin;
+    uint32_t most = stream_has_rows(s) ? FIRST_ENDS : FIRST_VISITED;
+    for (; i < list->n; most *= 4) {
         stream_list some = {list->end + i, list->n - i, 0};
         if (some.n > most)
             some = (stream_list){some.end, most, some.n - most};
         stream_count(s, id, &some, 0, since, until, s->chain[TOLD], s->chain[TFREE]);
         stream_count(s, id, &some, 0, since, until, s->chain[BOLD], s->chain[BFREE]);
         i += some.n;
-        uint32_t start = pending_start(list, i, f.pending);
+        uint32_t start = pending_start(list, i, pending);
         if (i < list->n && list->end[i].start < start)
             start = list->end[i].start;
         if (i < list->n && have_met(s, k->n, start))
@@ -532,46 +470,17 @@ static syn_status uncount_by_visits(syn_stream *s, uint32_t id, const stream_lis
 
 /* ---- the walk ---- */
 
-static syn_status go_front(syn_stream *s, uint32_t id, front f)
+static syn_status go_front(syn_stream *s, uint32_t id, uint32_t begin, uint32_t pending)
 {
     const syn_stream_ends *ends = stream_ends_of(s, id);
-    syn_status status = SYN_OK;
-    if (ends->n == ends->head || ends->start >= f.begin)
+    if (ends->n == ends->head || ends->start >= begin)
         return SYN_OK;  /* nor does anything go of what it begins */
     stream_list list = {ends->end + ends->head, ends->n - ends->head, 0};
     syn_stream_kept_touch(s, id);
-    if (stream_has_rows(s) && f.few) {
-        /* Takes from the counts of all candidates what the old chains count more. These
-           are few: 16 bits hold it, as one end more was counted at most for each that
-           goes. */
-        const uint32_t *slot = s->kept[s->kept[id].suffix].slot;
-        pair p;
-        for (uint32_t i = 0; i < s->kept[id].n; i++) {
-            s->lane[slot[i]] = UINT16_MAX;
-            s->lane_hits[slot[i]] = 0;
-            s->block[slot[i] / SYN_LANES] = 1;
-        }
-        for (uint32_t first = 0; first < s->events.stride; first += SYN_LANES) {
-            if (s->block[first / SYN_LANES] && run_block(s, &list, first, f, &p)) {
-                /* Where chains did not meet, the new one is the one to go on with. */
-                for (uint32_t i = 0; i < s->kept[id].n; i++) {
-                    uint32_t lane = slot[i] - first;
-                    if (lane < SYN_LANES && p.free[0][lane] != p.free[1][lane])
-                        s->kept[id].free[i] = p.free[1][lane];
-                }
-            }
-            s->block[first / SYN_LANES] = 0;
-        }
-        for (uint32_t i = 0; i < s->kept[id].n; i++) {
-            s->kept[id].count[i] -= s->lane_hits[slot[i]];
-            s->lane[slot[i]] = 0;
-        }
-    } else {
-        status = uncount_by_visits(s, id, &list, f);
-    }
+    syn_status status = uncount(s, id, &list, begin, pending);
     for (uint32_t i = 0; i < s->kept[id].kids && status == SYN_OK; i++) {
         const syn_stream_kept *kid = &s->kept[s->kept[id].kid[i]];
-        if (kid->n > 0 && kid->ends.n > kid->ends.head && kid->ends.start < f.begin)
+        if (kid->n > 0 && kid->ends.n > kid->ends.head && kid->ends.start < begin)
             status = syn_stream_step_to(s, s->kept[id].kid[i], 0);
     }
     return status;
@@ -584,25 +493,19 @@ static void fetch_head(const syn_stream *s, size_t at)
         return;
     const syn_stream_kept *k = &s->kept[s->step[at].id];
     if (k->ends.n > k->ends.head) {
-        SYN_STREAM_FETCH(&k->ends.end[k->ends.head]);
-        SYN_STREAM_FETCH(&k->ends.end[k->ends.head + 8]);
+        __builtin_prefetch(&k->ends.end[k->ends.head]);
+        __builtin_prefetch(&k->ends.end[k->ends.head + 8]);
     }
-    SYN_STREAM_FETCH(k->count);
+    __builtin_prefetch(k->count);
 }
 
 syn_status syn_stream_walk_front(syn_stream *s, uint32_t begin)
 {
-    const syn_stream_kept *root = &s->kept[SYN_STREAM_ROOT];
-    front f = {begin, syn_stream_pending(&s->events, s->events.end - 1),
-               begin - s->events.begin < UINT16_MAX};
-    syn_status status = SYN_OK;
-    s->n_steps = 0;
-    for (uint32_t i = 0; i < root->kids && status == SYN_OK; i++)
-        if (s->kept[root->kid[i]].n > 0)
-            status = syn_stream_step_to(s, root->kid[i], 0);
+    uint32_t pending = syn_stream_pending(&s->events, s->events.end - 1);
+    syn_status status = set_out(s);
     for (size_t at = 0; at < s->n_steps && status == SYN_OK; at++) {
-        fetch_head(s, at + SYN_STREAM_AHEAD);
-        status = go_front(s, s->step[at].id, f);
+        fetch_head(s, at + AHEAD);
+        status = go_front(s, s->step[at].id, begin, pending);
         SYN_NEXT(status, syn_stream_look_up(s));
     }
     /* Ends that start before the new beginning are none any more. */

@@ -43,8 +43,6 @@ typedef struct window_engine {
     window_worker *workers;  /* [miner->workers] */
     size_t stored;             /* level whose lists are in memory */
     syn_end_list *list;        /* [level[stored].n]; n = 0 for those never extended */
-    uint32_t *order;           /* [level[stored].n] episodes by last unit, whose rows of
-                                  the table then stay in the cache */
     uint8_t **live;            /* [n_live][n] whether a candidate extends a descendant;
                                   NULL below the stored level */
     size_t n_live;
@@ -307,13 +305,12 @@ static syn_status go_on(const window_engine *e, int worker)
     return SYN_OK;
 }
 
-/* Counts what extends the parents below an episode of the stored level: the number
-   `item` of the engine's order. */
+/* Counts what extends the parents below an episode of the stored level. */
 static syn_status window_count(void *self, size_t item, int worker)
 {
     const window_engine *e = self;
     window_worker *w = &e->workers[worker];
-    uint32_t node = e->order[item];
+    uint32_t node = (uint32_t)item;
     double begun = syn_seconds();
     if (w->depth == 0 && e->live[e->stored][node])
         SYN_TRY(go_to(e, w, e->stored, node, &e->list[node]));
@@ -326,27 +323,6 @@ static syn_status window_count(void *self, size_t item, int worker)
 }
 
 /* ---- which lists are kept ---- */
-
-/* Counting sort of the stored level by last unit. */
-static syn_status sort_stored(window_engine *e)
-{
-    const syn_episode_level *level = &e->miner->episodes->level[e->stored];
-    syn_budget *budget = &e->miner->budget;
-    uint32_t units = e->miner->recording->units, *place = e->workers[0].cursor;
-    syn_budget_free(budget, e->order);
-    SYN_TAKE(budget, e->order, level->n + 1);
-    memset(place, 0, units * sizeof *place);
-    for (size_t i = 0; i < level->n; i++)
-        place[level->unit[i]]++;
-    for (uint32_t u = 0, sum = 0; u < units; u++) {
-        uint32_t n = place[u];
-        place[u] = sum;
-        sum += n;
-    }
-    for (uint32_t i = 0; i < level->n; i++)
-        e->order[place[level->unit[i]]++] = i;
-    return SYN_OK;
-}
 
 static syn_status store_units(window_engine *e)
 {
@@ -369,7 +345,7 @@ static syn_status store_units(window_engine *e)
                 e->list[i].span = event - end->start;
         }
     }
-    return sort_stored(e);
+    return SYN_OK;
 }
 
 static void free_live(window_engine *e)
@@ -416,7 +392,7 @@ static syn_status grow_lists(void *context, size_t item, int worker)
 {
     window_engine *e = context;
     window_worker *w = &e->workers[worker];
-    uint32_t node = e->order[item];
+    uint32_t node = (uint32_t)item;
     if (!e->live[e->stored][node])
         return SYN_OK;
     const uint32_t *child = e->miner->episodes->level[e->stored].child;
@@ -470,7 +446,7 @@ static syn_status store_next(window_engine *e)
     e->full = status != SYN_OK;
     if (status == SYN_OVER_BUDGET || status == SYN_NO_MEMORY)
         return SYN_OK;
-    return status == SYN_OK ? sort_stored(e) : status;
+    return status;
 }
 
 /* Room for the way from the stored level to the parents. */
@@ -515,7 +491,7 @@ static void window_close(void *self)
         syn_arena_free(&e->workers[i].stack);
     }
     free_live(e);
-    SYN_GIVE(budget, e->workers, e->list, e->order, e->lane);
+    SYN_GIVE(budget, e->workers, e->list, e->lane);
     syn_windows_free(&e->windows);
     syn_next_table_free(&e->table);
     syn_budget_give(budget, e->counted);
@@ -578,7 +554,6 @@ static syn_status window_open(void **self, syn_miner *miner)
     SYN_TAKE_ZEROS(budget, e->workers, (size_t)e->miner->workers);
     for (int i = 0; i < e->miner->workers; i++) {
         window_worker *w = &e->workers[i];
-        w->lists.limit = w->stack.limit = SIZE_MAX;
         w->lists.budget = w->stack.budget = budget;
         SYN_TAKE(budget, w->end, (size_t)r->events + 1);
         SYN_TAKE(budget, w->cursor, units);

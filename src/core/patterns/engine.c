@@ -1,6 +1,5 @@
 /* Mines patterns: prepares the search, runs an engine, and hands over what it found.
-   Units are ranked, roots that can have no pattern are found, and the work is cut into
-   shares, the largest first. An engine collects the patterns of each share in blocks,
+   Units are ranked, and the work is cut into shares, the largest first. An engine collects the patterns of each share in blocks,
    one chain of blocks for each size, which are freed again when memory runs short. */
 #include "core/patterns/engine.h"
 
@@ -12,10 +11,11 @@
 #include <malloc.h>
 #endif
 
-#include "core/base/hash.h"
 #include "core/base/memory.h"
+#include "core/base/order.h"
 #include "core/base/pages.h"
 #include "core/base/parallel.h"
+#include "core/patterns/windows.h"
 
 enum { GIVE_BACK = 1 << 24 };  /* bytes freed before the system gets them */
 enum { FIRST_ROOM = 16, MOST_WORDS = 1 << 16 };  /* of a block */
@@ -168,31 +168,22 @@ static size_t free_part(syn_pattern_part *part, size_t width)
 
 /* ---- the order of units ---- */
 
-typedef struct ranked_unit {
-    uint32_t events, unit;
-} ranked_unit;
-
-static int fewest_first(const void *a, const void *b)
+static int by_key(const void *a, const void *b)
 {
-    const ranked_unit *x = a, *y = b;
-    if (x->events != y->events)
-        return x->events < y->events ? -1 : 1;
-    return (x->unit > y->unit) - (x->unit < y->unit);
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
 }
 
 syn_status syn_pattern_ranks(const syn_raster *raster, uint32_t *rank)
 {
-    uint32_t units = raster->units;
-    ranked_unit *order;
-    SYN_NEW(order, (size_t)units + 1);
-    for (uint32_t u = 0; u < units; u++) {
-        order[u].events = raster->unit_first[u + 1] - raster->unit_first[u];
-        order[u].unit = u;
-    }
-    qsort(order, units, sizeof *order, fewest_first);
-    for (uint32_t r = 0; r < units; r++)
-        rank[order[r].unit] = r;
-    free(order);
+    uint64_t *key;
+    SYN_NEW(key, (size_t)raster->units + 1);
+    for (uint32_t u = 0; u < raster->units; u++)
+        key[u] = (uint64_t)syn_bins_of(raster, u) << 32 | u;
+    qsort(key, raster->units, sizeof *key, by_key);
+    for (uint32_t r = 0; r < raster->units; r++)
+        rank[(uint32_t)key[r]] = r;
+    free(key);
     return SYN_OK;
 }
 
@@ -210,26 +201,20 @@ static uint32_t shares_of(uint32_t windows, uint32_t min_count)
     return windows < min_count ? 0 : windows / SHARE_WINDOWS + 1;
 }
 
-/* windows[rank]: how many windows a root has. */
-static syn_status count_windows(const syn_raster *raster, uint32_t *windows)
-{
-    uint32_t *rank;
-    SYN_NEW(rank, (size_t)raster->units + 1);
-    syn_status status = syn_pattern_ranks(raster, rank);
-    for (uint32_t u = 0; status == SYN_OK && u < raster->units; u++)
-        windows[rank[u]] = raster->unit_first[u + 1] - raster->unit_first[u];
-    free(rank);
-    return status;
-}
-
-static syn_status cut(const uint32_t *windows, uint32_t units, uint32_t window,
-                      uint32_t min_count, syn_pattern_shares *out)
+syn_status syn_pattern_cut(const syn_raster *raster, uint32_t window, uint32_t min_count,
+                           syn_pattern_shares *out)
 {
     size_t n = 0;
-    for (uint32_t r = 0; r < units; r++)
-        n += shares_of(windows[r], min_count);
-    SYN_NEW(out->share, n + 1);
-    for (uint32_t r = 0; r < units; r++) {
+    uint32_t units = raster->units, *windows;  /* of roots, by rank */
+    memset(out, 0, sizeof *out);
+    SYN_NEW(windows, (size_t)units + 1);
+    for (uint32_t u = 0; u < units; u++) {
+        windows[u] = syn_bins_of(raster, u);
+        n += shares_of(windows[u], min_count);
+    }
+    qsort(windows, units, sizeof *windows, syn_by_number);
+    out->share = malloc((n + 1) * sizeof *out->share);
+    for (uint32_t r = 0; out->share && r < units; r++) {
         uint32_t of = shares_of(windows[r], min_count);
         /* About the work of a root: measured on recordings, the third power of its
            windows or a little more. The items that can be added to it are all those at
@@ -238,23 +223,11 @@ static syn_status cut(const uint32_t *windows, uint32_t units, uint32_t window,
         double after = (double)units * (window - 1) + (units - r - 1);
         double side = windows[r] * after / ((double)units * window);
         double work = side * side * side;
-        for (uint32_t k = 0; k < of; k++) {
+        for (uint32_t k = 0; k < of; k++)
             out->share[out->n++] = (syn_pattern_share){r, k, of, work / of};
-        }
     }
-    return SYN_OK;
-}
-
-syn_status syn_pattern_cut(const syn_raster *raster, uint32_t window, uint32_t min_count,
-                           syn_pattern_shares *out)
-{
-    memset(out, 0, sizeof *out);
-    uint32_t *windows;
-    SYN_NEW_ZEROS(windows, (size_t)raster->units + 1);
-    syn_status status = count_windows(raster, windows);
-    SYN_NEXT(status, cut(windows, raster->units, window, min_count, out));
     free(windows);
-    return status;
+    return out->share ? SYN_OK : SYN_NO_MEMORY;
 }
 
 void syn_pattern_shares_free(syn_pattern_shares *shares)
@@ -276,48 +249,49 @@ typedef struct outlook_watch {
     int exceeded;
 } outlook_watch;
 
-/* What all parts will hold, going by those that are done; 0 while none is. */
-typedef struct outlook {
-    double share, patterns, bytes;
-} outlook;
+/* What the parts hold: weights of all, of those that are done, and of those begun besides;
+   patterns in those that are done; and words of patterns in those and in all. */
+typedef struct survey {
+    double weight, done, begun;
+    double patterns, words_done, words;
+} survey;
 
-static outlook look_out(const syn_patterns *found)
+static survey survey_of(const syn_patterns *found)
 {
-    outlook o = {0, 0, 0};
-    double all = 0;
+    survey v = {0};
     for (size_t p = 0; p < found->parts; p++) {
         const syn_pattern_part *part = found->part + p;
-        all += part->weight;
-        if (!part->done)
-            continue;
-        o.share += part->weight;
+        v.weight += part->weight;
+        v.done += part->done ? part->weight : 0;
+        v.begun += !part->done && part->chains > 0 ? part->weight : 0;
         for (uint32_t k = 0; k < part->chains; k++) {
             double n = (double)part->chain[k].patterns;
-            o.patterns += n;
-            o.bytes += n * (part->chain[k].size + 1.0) * (double)found->width;
+            double words = n * (part->chain[k].size + 1.0);
+            v.patterns += part->done ? n : 0;
+            v.words_done += part->done ? words : 0;
+            v.words += words;
         }
     }
-    o.share = all > 0 ? o.share / all : 0;
-    o.patterns = o.share > 0 ? o.patterns / o.share : 0;
-    o.bytes = o.share > 0 ? o.bytes / o.share : 0;
-    return o;
+    return v;
 }
 
 static int poll_outlook(void *data, const char *stage, double done, double total)
 {
     outlook_watch *b = data;
     syn_pattern_search *s = b->search;
-    outlook o = look_out(s->out);
-    s->out->done = o.share > 0 ? o.share : total > 0 ? done / total : 0;
-    if (syn_seconds() > b->begun + SURE_AFTER && o.patterns > 0) {
+    survey v = survey_of(s->out);
+    double share = v.weight > 0 ? v.done / v.weight : 0;
+    s->out->done = share > 0 ? share : total > 0 ? done / total : 0;
+    if (syn_seconds() > b->begun + SURE_AFTER && share > 0 && v.patterns > 0) {
         /* The search ends early when it is sure to exceed the budget: at first only if it
            would need three times as much, towards the end if it would need any more. */
-        double sure = 3 - 2 * o.share;
-        b->exceeded = o.bytes > sure * (double)s->budget->limit;
-        int millions = o.patterns >= 1e6;
+        double patterns = v.patterns / share, sure = 3 - 2 * share;
+        double bytes = v.words_done * (double)s->out->width / share;
+        b->exceeded = bytes > sure * (double)s->budget->limit;
+        int millions = patterns >= 1e6;
         snprintf(b->stage, sizeof b->stage, "about %.*f%s patterns, %.1f GB",
-                 millions && o.patterns < 1e7, millions ? o.patterns / 1e6 : o.patterns,
-                 millions ? " million" : "", o.bytes / 1e9);
+                 millions && patterns < 1e7, millions ? patterns / 1e6 : patterns,
+                 millions ? " million" : "", bytes / 1e9);
         stage = b->stage;
     }
     return b->exceeded ||
@@ -340,63 +314,9 @@ static size_t word_width(const syn_raster *raster, uint32_t window)
 {
     uint64_t most = (uint64_t)raster->units * window;
     for (uint32_t u = 0; u < raster->units; u++)
-        if (raster->unit_first[u + 1] - raster->unit_first[u] > most)
-            most = raster->unit_first[u + 1] - raster->unit_first[u];
+        if (syn_bins_of(raster, u) > most)
+            most = syn_bins_of(raster, u);
     return most < NARROW ? sizeof(uint16_t) : sizeof(uint32_t);
-}
-
-/* ---- roots without patterns ---- */
-
-typedef struct unit_bins {
-    uint64_t hash;       /* of the bins */
-    const uint32_t *bin; /* [n] */
-    uint32_t n, rank;
-} unit_bins;
-
-static uint64_t hash_bins(const uint32_t *bin, uint32_t n)
-{
-    uint64_t h = n;
-    for (uint32_t i = 0; i < n; i++)
-        h = syn_hash_more(h, bin[i]);
-    return h;
-}
-
-static int alike_then_by_rank(const void *a, const void *b)
-{
-    const unit_bins *x = a, *y = b;
-    if (x->hash != y->hash)
-        return x->hash < y->hash ? -1 : 1;
-    return (x->rank > y->rank) - (x->rank < y->rank);
-}
-
-/* Of units that fire in the same bins, all but the one with the lowest rank: it can be
-   added, at lag 0, to whatever has another of them for its root. So such sets are closed
-   only where a limit on the size forbids to add it. */
-static syn_status find_idle(syn_pattern_search *s)
-{
-    const syn_pattern_options *o = s->options;
-    const syn_raster *r = s->raster;
-    int limited = o->target == SYN_PATTERNS_CLOSED_WITHIN && o->max_spikes != UINT32_MAX;
-    if (limited || o->target == SYN_PATTERNS_FREQUENT)
-        return SYN_OK;
-    unit_bins *unit;
-    SYN_TAKE(s->budget, unit, (size_t)r->units + 1);
-    for (uint32_t u = 0; u < r->units; u++) {
-        const uint32_t *bin = r->unit_bin + r->unit_first[u];
-        uint32_t n = r->unit_first[u + 1] - r->unit_first[u];
-        unit[u] = (unit_bins){hash_bins(bin, n), bin, n, s->rank[u]};
-    }
-    qsort(unit, r->units, sizeof *unit, alike_then_by_rank);
-    for (uint32_t k = 0, first = 0; k < r->units; k++) {
-        const unit_bins *a = unit + first, *b = unit + k;
-        int same = k > first && a->hash == b->hash && a->n == b->n &&
-                   memcmp(a->bin, b->bin, a->n * sizeof *a->bin) == 0;
-        s->idle[unit[k].rank] = (uint8_t)same;
-        if (!same)
-            first = k;
-    }
-    syn_budget_free(s->budget, unit);
-    return SYN_OK;
 }
 
 static syn_status prepare(syn_pattern_search *s)
@@ -404,12 +324,10 @@ static syn_status prepare(syn_pattern_search *s)
     uint32_t units = s->raster->units;
     SYN_TAKE(s->budget, s->rank, (size_t)units + 1);
     SYN_TAKE(s->budget, s->ranked, (size_t)units + 1);
-    SYN_TAKE_ZEROS(s->budget, s->idle, (size_t)units + 1);
     if (syn_pattern_ranks(s->raster, s->rank) != SYN_OK)
         return SYN_NO_MEMORY;
     for (uint32_t u = 0; u < units; u++)
         s->ranked[s->rank[u]] = u;
-    SYN_TRY(find_idle(s));
     /* Takes the shares that the options ask for, and makes each a part. */
     const syn_pattern_options *o = s->options;
     if (syn_pattern_cut(s->raster, o->window, o->min_count, &s->cut) != SYN_OK)
@@ -426,40 +344,11 @@ static syn_status prepare(syn_pattern_search *s)
     SYN_NEW(s->order, s->shares + 1);
     s->out->parts = s->shares;
     for (size_t k = 0; k < s->shares; k++)
-        s->out->part[k].weight = s->idle[s->share[k].root] ? 0 : s->share[k].work;
+        s->out->part[k].weight = s->share[k].work;
     for (size_t k = 0; k < s->shares; k++)
         s->order[k] = s->share + k;
     qsort(s->order, s->shares, sizeof *s->order, most_work_first);
     return SYN_OK;
-}
-
-/* Words of patterns that fit: as many as did, unless it was given up before. */
-static double words_that_fit(const syn_pattern_search *s, int given_up)
-{
-    double held = 0, width = (double)s->out->width;
-    for (size_t p = 0; p < s->out->parts; p++) {
-        const syn_pattern_part *part = s->out->part + p;
-        double words = 0;
-        for (uint32_t k = 0; k < part->chains; k++)
-            words += (double)part->chain[k].patterns * (part->chain[k].size + 1.0);
-        held += words;
-    }
-    if (!given_up)
-        return held;
-    double most = (double)s->budget->most / width;
-    return (double)s->budget->limit / width - (most > held ? most - held : 0);
-}
-
-/* Estimates the finished share of the search; a part in progress counts half. */
-static double share_searched(const syn_patterns *found)
-{
-    double some = 0, all = 0;
-    for (size_t p = 0; p < found->parts; p++) {
-        const syn_pattern_part *part = found->part + p;
-        all += part->weight;
-        some += part->done ? part->weight : part->chains > 0 ? part->weight / 2 : 0;
-    }
-    return all > 0 && some > 1e-3 * all ? some / all : 1e-3;
 }
 
 /* A least number of occurrences with which what would be found fits, going by what has
@@ -482,9 +371,17 @@ static uint32_t advise(const syn_pattern_search *s, int given_up)
                     words[syn_pattern_word(b, found->width, i * each - 1)] += each;
         }
     }
-    /* Blocks are not full. */
-    double room = words_that_fit(s, given_up) / 1.1 * share_searched(found);
-    double total = 0;
+    /* Words that fit: as many as did, unless the search was given up before. */
+    survey v = survey_of(found);
+    double room = v.words, width = (double)found->width, total = 0;
+    if (given_up) {
+        double most = (double)s->budget->most / width;
+        room = (double)s->budget->limit / width - (most > room ? most - room : 0);
+    }
+    /* The share that was searched, to which a part in progress counts half. Blocks are not
+       full. */
+    double share = v.weight > 0 ? (v.done + v.begun / 2) / v.weight : 0;
+    room *= (share > 1e-3 ? share : 1e-3) / 1.1;
     uint32_t occ = most + 1;
     while (occ > s->options->min_count && total + (double)words[occ - 1] <= room)
         total += (double)words[--occ];
@@ -565,7 +462,7 @@ syn_status syn_mine_patterns(const syn_raster *raster, const syn_pattern_options
     for (size_t p = 0; p < out->parts; p++)
         for (uint32_t k = 0; k < out->part[p].chains; k++)
             out->n += out->part[p].chain[k].patterns;
-    SYN_GIVE(search.budget, search.rank, search.ranked, search.idle);
+    SYN_GIVE(search.budget, search.rank, search.ranked);
     free(search.order);
     syn_pattern_shares_free(&search.cut);
     return status;

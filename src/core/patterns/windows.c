@@ -95,35 +95,36 @@ uint32_t syn_bin_windows_tally(const syn_bin_windows *windows, syn_tally *tally,
     return touched;
 }
 
-/* `item` is increasing. */
-static int is_among(const uint32_t *item, uint32_t size, uint32_t one)
-{
-    uint32_t low = 0;
-    SYN_SEEK(uint32_t, at, low, size, item[at] < one);
-    return low < size && item[low] == one;
-}
-
 int syn_bin_windows_superset(const syn_bin_windows *windows, syn_tally *tally,
                              const uint32_t *item, uint32_t size, uint32_t least)
 {
     const syn_raster *r = windows->raster;
-    uint32_t n = syn_bins_of(r, item[0]);
+    uint32_t n = syn_bins_of(r, item[0]), left = 0;
     memcpy(tally->bin, r->unit_bin + r->unit_first[item[0]], n * sizeof *tally->bin);
     for (uint32_t k = 1; k < size; k++)
         n = syn_windows_with(r, tally->bin, n, item[k] % r->units, item[k] / r->units,
                              tally->bin);
-    uint32_t touched = 0;
-    int found = 0;
-    for (uint32_t i = 0; i < n && !found; i++) {
+    /* Of the items met, those stay that may still be in enough windows: in the end these
+       are the set's own and the ones looked for. */
+    for (uint32_t i = 0; i < n && (n - i >= least || left > size); i++) {
         uint32_t items = syn_bin_windows_read(windows, tally->bin[i], tally->item);
-        for (uint32_t k = 0; k < items && !found; k++) {
-            uint32_t now = tally->item[k], count = ++tally->count[now];
-            if (count == 1)
-                tally->touched[touched++] = now;
-            found = count == least && !is_among(item, size, now);
+        uint32_t seen = left;
+        left = 0;
+        for (uint32_t k = 0; k < items; k++) {
+            uint32_t now = tally->item[k];
+            if (tally->count[now] == 0 && n - i >= least)
+                tally->touched[seen++] = now;
+            tally->count[now] += tally->count[now] > 0 || n - i >= least;
+        }
+        for (uint32_t k = 0; k < seen; k++) {
+            uint32_t *count = tally->count + tally->touched[k];
+            if (*count + (n - 1 - i) >= least)
+                tally->touched[left++] = tally->touched[k];
+            else
+                *count = 0;
         }
     }
-    while (touched > 0)
-        tally->count[tally->touched[--touched]] = 0;
-    return found;
+    for (uint32_t k = 0; k < left; k++)
+        tally->count[tally->touched[k]] = 0;
+    return left > size;
 }

@@ -57,7 +57,7 @@ uint32_t syn_bin_windows_tally(const syn_bin_windows *windows, syn_tally *tally,
                                const uint32_t *bin, uint32_t n);
 
 /* Whether an item outside of item[size] is in at least `least` of the windows that hold
-   it all; the first of these items is at lag 0. */
+   it all, which are no fewer; the first of these items is at lag 0. */
 int syn_bin_windows_superset(const syn_bin_windows *windows, syn_tally *tally,
                              const uint32_t *item, uint32_t size, uint32_t least);
 

@@ -15,7 +15,6 @@
 extern "C" {
 #include "core/assemblies/excess.h"
 #include "core/assemblies/source.h"
-#include "gpu/assemblies/peaks.h"
 }
 
 namespace gpu {
@@ -24,6 +23,13 @@ enum {
     PEAK_THREADS = 256,   /* of a block, which works on one pair at a time */
     PEAK_WARPS = PEAK_THREADS / WARP,
     LEAST_LISTED = 2048   /* windows that a block has room for, at least */
+};
+
+/* How far blocks are. */
+struct peak_tally {
+    unsigned long long used;  /* peaks found, also where there is no room for them */
+    unsigned long long next;  /* items taken */
+    int too_large;            /* set where a count passes 2^31 - 1 */
 };
 
 /* An item is a pair of units in one of several surrogates, or in the recording:
@@ -53,10 +59,8 @@ struct peak_job {
     syn_peak *scratch;         /* [blocks][most] */
     syn_peak *peak;            /* [room] items in the order in which they were done */
     uint32_t room;
-    unsigned long long *used;  /* peaks found, also where there is no room for them */
     uint32_t *at, *count;      /* [items] where the peaks of an item begin, how many */
-    unsigned long long *next;  /* items taken */
-    int *too_large;            /* set where a count passes 2^31 - 1 */
+    peak_tally *tally;
 };
 
 /* Where a block keeps what. */
@@ -161,17 +165,11 @@ __device__ inline void count_trains(const peak_train &held, const peak_train &pa
             uint32_t other = held.place(i + WARP + lane, NO_PLACE);
             bool both = i + WARP < held.spikes;
             for (uint32_t j = 0; j < four; j++) {
-                uint4 at = mine[j];
-                count_lag<AGAIN>(sum, at.x + one, n, beyond);
-                count_lag<AGAIN>(sum, at.y + one, n, beyond);
-                count_lag<AGAIN>(sum, at.z + one, n, beyond);
-                count_lag<AGAIN>(sum, at.w + one, n, beyond);
-                if (!both)
-                    continue;
-                count_lag<AGAIN>(sum, at.x + other, n, beyond);
-                count_lag<AGAIN>(sum, at.y + other, n, beyond);
-                count_lag<AGAIN>(sum, at.z + other, n, beyond);
-                count_lag<AGAIN>(sum, at.w + other, n, beyond);
+                const uint32_t at[] = {mine[j].x, mine[j].y, mine[j].z, mine[j].w};
+                SYN_UNROLL(k, 4)
+                    count_lag<AGAIN>(sum, at[k] + one, n, beyond);
+                for (int k = 0; both && k < 4; k++)
+                    count_lag<AGAIN>(sum, at[k] + other, n, beyond);
             }
         }
     }
@@ -224,7 +222,7 @@ __device__ inline void sum_counts(const peak_job &job, int32_t *sum)
         total += (uint32_t) sum[i];
     uint32_t at = (uint32_t) block_sum_below(total, room, &all);
     if (all > INT32_MAX)
-        *job.too_large = 1;
+        job.tally->too_large = 1;
     for (uint32_t i = from; i < to; i++)
         sum[i] = (int32_t) (at += (uint32_t) sum[i]);
 }
@@ -307,17 +305,6 @@ __device__ inline void count_marks(const peak_job &job, const peak_room &r)
 
 /* ---- a list of windows ---- */
 
-/* Rungs from the first one to below the last, whose windows are listed together. */
-struct rung_range {
-    uint32_t first, last;
-};
-
-__device__ inline uint32_t marks_in(const peak_job &job, const peak_room &r,
-                                    rung_range rungs)
-{
-    return r.before[job.word[rungs.last]] - r.before[job.word[rungs.first]];
-}
-
 __device__ inline uint32_t rung_of(const peak_job &job, uint32_t window)
 {
     uint32_t rung = 0;
@@ -372,14 +359,12 @@ __device__ inline uint32_t take_peaks(const peak_job &job, const peak_room &r, u
             rung = rung_of(job, r.window[k]);
             peak = is_peak(job, r, n, k, rung);
         }
-        uint32_t peaks = __ballot_sync(WHOLE_WARP, peak);
+        syn_peak *to = out + place_for(peak, &found);
         if (peak) {
-            syn_peak *to = out + found + __popc(peaks & lanes_below());
             to->lag = lag_of(job, rung, r.window[k] - job.word[rung] * WARP);
             to->rung = (uint16_t) rung;
             to->z = (int16_t) r.z[k];
         }
-        found += (uint32_t) __popc(peaks);
     }
     return found;
 }
@@ -389,10 +374,7 @@ __device__ inline void store_peaks(const peak_job &job, const peak_item &x,
                                    const syn_peak *from, uint32_t n)
 {
     uint32_t lane = threadIdx.x % WARP;
-    unsigned long long at = 0;
-    if (lane == 0)
-        at = atomicAdd(job.used, (unsigned long long) n);
-    at = __shfl_sync(WHOLE_WARP, at, 0);
+    unsigned long long at = add_by_warp<unsigned long long>(&job.tally->used, n);
     if (lane == 0) {
         job.at[x.number] = (uint32_t) at;
         job.count[x.number] = n;
@@ -414,14 +396,15 @@ __device__ inline void scan_pair(const peak_job &job, const peak_item &x,
     if (threadIdx.x < WARP)
         count_marks(job, r);
     __syncthreads();
-    for (uint32_t rung = 0; rung < job.ladder.rungs;) {
-        rung_range rungs = {rung, job.ladder.rungs};
-        while (rungs.last > rung + 1 && marks_in(job, r, rungs) > job.listed)
-            rungs.last--;
-        uint32_t n = marks_in(job, r, rungs);
-        uint32_t first = job.word[rungs.first], last = job.word[rungs.last];
+    /* Rungs from `rung` to below `end` are listed together. */
+    for (uint32_t rung = 0, end; rung < job.ladder.rungs; rung = end) {
+        uint32_t first = job.word[rung], before = r.before[first];
+        end = job.ladder.rungs;
+        while (end > rung + 1 && r.before[job.word[end]] - before > job.listed)
+            end--;
+        uint32_t last = job.word[end], n = r.before[last] - before;
         for (uint32_t w = first + threadIdx.x; w < last; w += PEAK_THREADS) {
-            uint32_t at = r.before[w] - r.before[first];
+            uint32_t at = r.before[w] - before;
             for (uint32_t marks = r.mark[w]; marks; marks &= marks - 1)
                 r.window[at++] = w * WARP + (uint32_t) __ffs((int) marks) - 1;
         }
@@ -431,7 +414,6 @@ __device__ inline void scan_pair(const peak_job &job, const peak_item &x,
         if (threadIdx.x < WARP)
             found = take_peaks(job, r, n, mine, found);
         __syncthreads();
-        rung = rungs.last;
     }
     if (threadIdx.x < WARP) {
         __syncwarp();
@@ -451,7 +433,7 @@ __global__ void __launch_bounds__(PEAK_THREADS)
     peak_room room = carve_room(job, memory);
     for (;;) {
         if (threadIdx.x == 0)
-            item = item_of(job, from + atomicAdd(job.next, 1ull));
+            item = item_of(job, from + atomicAdd(&job.tally->next, 1ull));
         for (uint32_t i = threadIdx.x; i <= 2 * job.ladder.margin; i += PEAK_THREADS)
             room.sum[i] = 0;
         __syncthreads();

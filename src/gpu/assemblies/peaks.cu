@@ -3,6 +3,10 @@
 #include "gpu/base/crew.cuh"
 #include "gpu/base/launch.cuh"
 
+extern "C" {
+#include "gpu/assemblies/peaks.h"
+}
+
 #include <cub/device/device_scan.cuh>
 
 #include <memory>
@@ -28,6 +32,7 @@ class peak_device {
     syn_peak *ordered_ = nullptr;  /* and of these */
     array<unsigned char> scratch_;
     size_t shared_ = 0;        /* bytes of a block */
+    peak_tally tally_ = {};    /* of the last batch */
     double held_ = 0;          /* bytes of what is the same in all surrogates */
     double each_ = FIRST_GUESS; /* peaks of a pair that room is made for */
     double found_ = 0;         /* peaks of a pair, of the batch that had most so far */
@@ -92,8 +97,7 @@ class peak_device {
         own_.ensure_all(items, &job_.at, &job_.count, &start_);
         own_.ensure_all((size_t) peaks, &job_.peak, &ordered_);
         job_.room = (uint32_t) peaks;
-        fill(job_.used, 0, 1, stream_);
-        fill(job_.too_large, 0, 1, stream_);
+        fill(job_.tally, 0, 1, stream_);
     }
 
     /* As many items at a time as take some 80 ms, so that the work ends soon when it is
@@ -106,7 +110,7 @@ class peak_device {
         for (unsigned long long from = 0; from < items && !stop;) {
             unsigned long long to = std::min(items, from + (unsigned long long) chunk_);
             double begun = seconds_now();
-            fill(job_.next, 0, 1, stream_);
+            fill(&job_.tally->next, 0, 1, stream_);
             launch(find_peaks<RECORDED>, all, stream_, job_, from, to);
             wait_idly(done, stream_, [] {});
             double grow = CHUNK_SECONDS / std::max(seconds_now() - begun, 1e-6);
@@ -118,16 +122,13 @@ class peak_device {
     /* Whether there was room for all peaks of n surrogates; if not, there will be. */
     bool fits(uint32_t n)
     {
-        unsigned long long used = 0;
-        int too_large = 0;
-        download(&used, job_.used, 1, stream_);
-        download(&too_large, job_.too_large, 1, stream_);
+        download(&tally_, job_.tally, 1, stream_);
         wait_for(stream_);
-        if (too_large)
+        if (tally_.too_large)
             throw refusal(SYN_TOO_LARGE, "a lag was counted more than 2^31 - 1 times");
-        double each = (double) used / ((double) n * job_.pairs);
+        double each = (double) tally_.used / ((double) n * job_.pairs);
         found_ = std::max(found_, each);
-        if (used <= job_.room)
+        if (tally_.used <= job_.room)
             return true;
         each_ = 1.1 * each;
         return false;
@@ -145,31 +146,24 @@ class peak_device {
         launch(gather_peaks, {blocks, PEAK_THREADS}, stream_, job_, start_, items,
                ordered_);
         std::vector<uint32_t> start(items + 1);
-        unsigned long long used = 0;
         download(start.data(), start_, items, stream_);
-        download(&used, job_.used, 1, stream_);
         wait_for(stream_);
-        start[items] = (uint32_t) used;
-        for (uint32_t s = 0; s < n && !stop; s++)
-            fetch_one(start.data() + (size_t) s * job_.pairs, out + s);
-    }
-
-    /* start[0] to start[pairs]: where the peaks of pairs begin in what is on the
-       device. */
-    void fetch_one(const uint32_t *start, syn_peaks *out)
-    {
+        start[items] = (uint32_t) tally_.used;
         syn_budget *budget = source_->pairs->budget;
-        uint32_t pairs = job_.pairs, n = start[pairs] - start[0];
-        if (syn_peaks_make(out, job_.units, budget) != SYN_OK)
-            throw refusal(syn_budget_refusal(budget), "%s", "");
-        out->peak = (syn_peak *) syn_budget_alloc(budget, n, sizeof(syn_peak));
-        if (!out->peak)
-            throw refusal(syn_budget_refusal(budget), "%s", "");
-        out->room = n;
-        for (uint32_t p = 0; p <= pairs; p++)
-            out->first[p] = start[p] - start[0];
-        download(out->peak, ordered_ + start[0], n, stream_);
-        wait_for(stream_);
+        const uint32_t *here = start.data();  /* where the peaks of each pair begin */
+        for (uint32_t s = 0; s < n && !stop; s++, here += job_.pairs, out++) {
+            uint32_t peaks = here[job_.pairs] - here[0];
+            if (syn_peaks_make(out, job_.units, budget) == SYN_OK)
+                out->peak =
+                    (syn_peak *) syn_budget_alloc(budget, peaks, sizeof(syn_peak));
+            if (!out->peak)
+                throw refusal(syn_budget_refusal(budget), "%s", "");
+            out->room = peaks;
+            for (uint32_t p = 0; p <= job_.pairs; p++)
+                out->first[p] = here[p] - here[0];
+            download(out->peak, ordered_ + here[0], peaks, stream_);
+            wait_for(stream_);
+        }
     }
 
 public:
@@ -184,7 +178,7 @@ public:
         size_t all = std::max(blocks<false>(), blocks<true>());
         own_.ensure(&job_.scratch, all * job_.most);
         held_ = (double) own_.bytes();
-        own_.ensure_all(1, &job_.used, &job_.next, &job_.too_large);
+        own_.ensure(&job_.tally, 1);
         chunk_ = 4.0 * (double) all;
     }
 

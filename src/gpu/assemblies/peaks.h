@@ -13,8 +13,8 @@ typedef struct syn_gpu_peaks syn_gpu_peaks;
    gets the reasons, must stay. Each device holds no more than the limit of the budget of
    its pairs. Close with syn_gpu_peaks_close(). SYN_OVER_BUDGET. SYN_TOO_LARGE: lags or
    segments beyond what a device takes. */
-syn_status syn_gpu_peaks_open(const struct syn_pair_source *source, syn_gpu_call *call,
-                              syn_gpu_peaks **out, syn_peak_source *functions);
+SYN_GPU_MAKER(syn_gpu_peaks_open, *out = NULL, const struct syn_pair_source *source,
+              syn_gpu_call *call, syn_gpu_peaks **out, syn_peak_source *functions)
 
 /* `peaks` may be NULL. */
 void syn_gpu_peaks_close(syn_gpu_peaks *peaks);

@@ -17,6 +17,13 @@ enum {
     SYN_GPU_SIZES = 64   /* sizes of episodes that reports tell apart */
 };
 
+/* Declares a function that works on devices; of a maker `empty` empties what it makes. A
+   build without CUDA defines both in gpu/none.c: they say why there is no device. */
+#ifndef SYN_GPU_MAKER
+#define SYN_GPU_MAKER(name, empty, ...) syn_status name(__VA_ARGS__);
+#define SYN_GPU_FUNCTION(name, ...) syn_status name(__VA_ARGS__);
+#endif
+
 /* A call of a function that works on devices. Of several devices each takes a share. Such
    a function returns SYN_NO_DEVICE when there is no such device or it failed, and
    SYN_NO_MEMORY when the host or a device has none left; SYN_TOO_LARGE beyond a limit. */

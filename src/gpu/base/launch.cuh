@@ -83,6 +83,13 @@ public:
         *pointer = (T *) take(pointer, std::max<size_t>(n, 1) * sizeof(T));
     }
 
+    /* The same, of zeros. */
+    template <class T> void ensure_clear(T **pointer, size_t n, cudaStream_t stream)
+    {
+        ensure(pointer, n);
+        fill(*pointer, 0, n, stream);
+    }
+
     /* The same for several pointers. */
     template <class... P> void ensure_all(size_t n, P **...pointers)
     {

@@ -21,15 +21,58 @@ __device__ inline uint64_t whole_words(uint64_t words)
     return (words + 3) / 4 * 4;
 }
 
-/* The room of a warp that searches: NEAR words of shared memory, my->near, and then its
-   `room` words of `arena`. SEARCH is the structure that has these members; its fail()
-   gives up what is searched where the room is full. */
-template <class SEARCH, uint32_t NEAR> struct warp_room {
-    __device__ const SEARCH &own() const { return *(const SEARCH *) this; }
+/* The queue, and where warps keep what they have under way. */
+template <class STATE> struct tree_queue {
+    unsigned long long *next;  /* task to be taken */
+    STATE *state;              /* [warps] */
+    uint32_t *arena;           /* [warps][room] */
+    uint32_t room;
+    long long cycles;          /* a launch goes on for */
+};
+
+/* All that a warp searches with. Its room has NEAR words of shared memory, my->near, and
+   then its part of the queue's arena. SEARCH is the structure that has these members; its
+   fail() gives up what is searched where the room is full. */
+template <class SEARCH, class JOB, class BATCH, class QUEUE, class STATE, uint32_t NEAR>
+struct tree_search {
+    const JOB &job;
+    const BATCH &batch;
+    const QUEUE &queue;
+    STATE *my;
+    uint32_t *arena;
+    uint32_t lane;
+
+    /* Goes on with what the warp had under way; `states` are those of the block. */
+    __device__ tree_search(const JOB &j, const BATCH &b, const QUEUE &q, void *states)
+        : job(j), batch(b), queue(q), my((STATE *) states + threadIdx.x / WARP),
+          arena(q.arena + (size_t) number() * q.room), lane(threadIdx.x % WARP)
+    {
+        copy_words(my, q.state + number());
+        __syncwarp();
+    }
+
+    /* The number of this warp among all. */
+    __device__ static uint32_t number()
+    {
+        return blockIdx.x * TREE_WARPS + threadIdx.x / WARP;
+    }
+
+    /* Whether the launch, which began at the cycle `begun`, is to end. */
+    __device__ bool is_late(long long begun) const
+    {
+        bool late = clock64() - begun > queue.cycles;
+        return __any_sync(WHOLE_WARP, late);
+    }
+
+    __device__ void leave() const
+    {
+        __syncwarp();
+        copy_words(queue.state + number(), my);
+    }
 
     __device__ uint32_t *words_at(uint32_t at) const
     {
-        return at < NEAR ? own().my->near + at : own().arena + (at - NEAR);
+        return at < NEAR ? my->near + at : arena + (at - NEAR);
     }
 
     /* A place for that many words that stays where it is between launches. NO_PLACE
@@ -37,8 +80,8 @@ template <class SEARCH, uint32_t NEAR> struct warp_room {
     __device__ uint32_t reserve_far(room_top *top, uint64_t words) const
     {
         words = whole_words(words);
-        if (words > own().room - top->far) {
-            own().fail();
+        if (words > queue.room - top->far) {
+            ((const SEARCH *) this)->fail();
             return NO_PLACE;
         }
         top->far += (uint32_t) words;

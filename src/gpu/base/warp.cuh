@@ -43,6 +43,25 @@ __device__ inline uint32_t lanes_below()
     return mask;
 }
 
+/* Places for what some lanes have, one after the other from *n on, which goes on behind
+   them. By a warp. */
+__device__ inline uint32_t place_for(bool has, uint32_t *n)
+{
+    uint32_t lanes = __ballot_sync(WHOLE_WARP, has);
+    uint32_t place = *n + __popc(lanes & lanes_below());
+    *n += __popc(lanes);
+    return place;
+}
+
+/* Adds to a counter, once for a warp; every lane gets its value before. */
+template <class T> __device__ inline T add_by_warp(T *to, T value)
+{
+    T before = 0;
+    if (threadIdx.x % WARP == 0)
+        before = atomicAdd(to, value);
+    return __shfl_sync(WHOLE_WARP, before, 0);
+}
+
 /* Copies something whose size is whole words, by a warp. */
 template <class T> __device__ inline void copy_words(T *to, const T *from)
 {

@@ -2,6 +2,7 @@
    neighbours that are kept for the map of the same series. */
 #pragma once
 
+#include "gpu/base/launch.cuh"
 #include "gpu/causal/neighbours.cuh"
 #include "gpu/causal/queue.cuh"
 
@@ -9,23 +10,6 @@ namespace gpu {
 
 constexpr double BATCH_SECONDS = 0.05;  /* about; Ctrl-C waits for those under way */
 constexpr int BATCHES = 3;  /* under way: the last warps of one leave room for the next */
-
-/* The layout on a device: the step of each place, also of the empty ones at the end, and
-   its use. */
-struct placed_layout {
-    array<int32_t> step;
-    array<unsigned char> use;
-
-    void upload(const syn_map_layout &layout)
-    {
-        std::vector<int32_t> steps(placed_length(layout.places), -1);
-        std::copy(layout.step, layout.step + layout.places, steps.begin());
-        check(cudaMemcpy(step.ensure(steps.size()), steps.data(),
-                         steps.size() * sizeof(int32_t), cudaMemcpyHostToDevice));
-        check(cudaMemcpy(use.ensure(layout.places), layout.use, layout.places,
-                         cudaMemcpyHostToDevice));
-    }
-};
 
 /* Fills in all of the shape, for points that are `every` so many steps; every part is
    followed by room to read ahead into. */
@@ -80,59 +64,52 @@ inline bool in_order(const syn_map_layout &layout)
     return up || down;
 }
 
-inline search_job make_search(const placed_layout &at, const syn_map_layout &layout,
-                              const syn_map_options &options, uint32_t wanted)
+/* Makes a job without libraries; steps and uses of places belong to its pointers. */
+inline void make_search(search_job *job, arrays *own, const syn_map_layout &layout,
+                        const syn_map_options &options, uint32_t wanted,
+                        cudaStream_t stream)
 {
-    search_job job = {};
-    job.length = placed_length(layout.places);
-    job.places = layout.places;
-    job.steps = layout.steps;
-    job.exclusion = options.exclusion;
-    job.Tp = options.Tp;
-    job.wanted = wanted;
+    std::vector<int32_t> step(placed_length(layout.places), -1);
+    std::copy(layout.step, layout.step + layout.places, step.begin());
+    job->length = (uint32_t) step.size();
+    job->places = layout.places;
+    job->steps = layout.steps;
+    job->exclusion = options.exclusion;
+    job->Tp = options.Tp;
+    job->wanted = wanted;
     if ((options.tau == 1 || options.tau == -1) && in_order(layout))
-        job.sample = std::min<uint32_t>(SAMPLE, layout.places / 4);
-    job.step = at.step.get();
-    job.use = at.use.get();
-    return job;
+        job->sample = std::min<uint32_t>(SAMPLE, layout.places / 4);
+    own->upload(&job->step, step, stream);
+    own->upload(&job->use, layout.use, layout.places, stream);
+    wait_for(stream);
 }
 
 /* ---- libraries on a device ---- */
 
-struct placed_libraries {
-    array<float> value, placed;
-    array<uint32_t> may;
-    array<unsigned char> drawn;
-
-    /* Room for n libraries, so that none is made later. */
-    void reserve(size_t n, const search_job &job)
-    {
-        value.ensure(n * job.steps);
-        placed.ensure(n * job.length);
-        may.ensure(n * (job.length / WARP));
-    }
-
-    /* Copies libraries from `first` on and lays them out. */
-    void put(const syn_map_libraries &libraries, uint32_t first, uint32_t n,
-             search_job *job, cudaStream_t stream)
-    {
-        size_t steps = libraries.steps, at = first * steps;
-        const unsigned char *is = nullptr;
-        if (libraries.drawn)
-            is = drawn.upload(libraries.drawn + at, n * steps, stream);
-        job->value = value.upload(libraries.value + at, n * steps, stream);
-        job->placed = placed.ensure((size_t) n * job->length);
-        job->may = may.ensure((size_t) n * (job->length / WARP));
-        launch(lay_out, dim3((job->length + 255) / 256, n), 256, 0, stream, *job, is,
-               placed.get(), may.get());
-    }
-};
-
 /* A batch under way: libraries `first` to first + n - 1, and a stream of their own. */
 struct batch_slot {
     stream work;
-    placed_libraries libraries;
+    arrays own;  /* of the pointers of the search, and of those that follow */
+    search_job search;
+    const unsigned char *drawn = nullptr;
     uint32_t first = 0, n = 0;
+
+    /* Copies n libraries from `at` on and lays them out; there is room for `most`, so
+       that none is made later. */
+    void put(const search_job &job, const syn_map_libraries &libraries, uint32_t at,
+             size_t most)
+    {
+        size_t steps = libraries.steps, from = at * steps;
+        search = job;
+        own.ensure(&search.value, most * steps);
+        own.ensure(&search.placed, most * job.length);
+        own.ensure(&search.may, most * (job.length / WARP));
+        if (libraries.drawn)
+            own.upload(&drawn, libraries.drawn + from, n * steps, work);
+        send(search.value, libraries.value + from, n * steps, work);
+        launch(lay_out, dim3((job.length + 255) / 256, n), 256, 0, work, search,
+               libraries.drawn ? drawn : nullptr);
+    }
 };
 
 /* Calls body with constants: a number of dimensions of at least `top`, and `staged`. */

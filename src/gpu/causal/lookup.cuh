@@ -51,7 +51,7 @@ struct lookup_job {
     uint32_t planes;
     uint32_t steps, targets;
     const uint32_t *target;       /* [place] number of the target */
-    const double *moments;        /* [place][3] n, sum and sum of squares of the target */
+    double *moments;              /* [place][3] n, sum and sum of squares of the target */
     const lookup_item *items;
     float *rho;                   /* [libraries][targets] */
     uint32_t every;               /* points from one of the table to the next */

@@ -23,8 +23,8 @@ struct skill_series {
 
 struct skill_slot : batch_slot {
     syn_map_libraries ready = {};
-    array<double> sums;
-    array<float> found;
+    double *sums = nullptr;
+    float *found = nullptr;
 
     ~skill_slot() { syn_map_libraries_free(&ready); }
 
@@ -49,8 +49,8 @@ class skill_search {
     const syn_map_options &options_;
     syn_gpu_tables *tables_;       /* NULL: nothing is kept */
     kept_tables *kept_ = nullptr;
-    placed_layout at_, at_both_;   /* for forecasts, and for these and a map */
-    search_job job_, both_;
+    arrays own_;                   /* of the pointers that follow */
+    search_job job_ = {}, both_;   /* for forecasts, and for these and a map */
     bool staged_;
     uint32_t parts_, batch_;
     skill_slot slot_[BATCHES];
@@ -61,8 +61,7 @@ public:
         : all_(all), layout_(layout), options_(options), tables_(tables)
     {
         uint32_t wanted = (1u << options.E_max) - 1;
-        at_.upload(layout);
-        job_ = both_ = make_search(at_, layout, options, wanted);
+        make_search(&job_, &own_, layout, options, wanted, slot_[0].work);
         if (tables)
             keep(device);
         staged_ = search_shared(job_, true) <= (size_t) shared_limit(device);
@@ -95,11 +94,9 @@ private:
         kept_ = tables_->on(device);
         std::vector<unsigned char> use(layout_.use, layout_.use + layout_.places);
         use.back() |= SYN_MAP_PREDICTED;
-        syn_map_layout both = layout_;
-        both.use = use.data();
-        at_both_.upload(both);
-        both_.step = at_both_.step.get();
-        both_.use = at_both_.use.get();
+        both_ = job_;
+        own_.upload(&both_.use, use, slot_[0].work);
+        wait_for(slot_[0].work);
     }
 
     void start(skill_slot *s)
@@ -109,24 +106,20 @@ private:
         if (kept_ && !s->ready.missing)
             table = kept_->add({all_.first + s->first, s->n}, tables_->shape,
                                s->work);
-        search_job job = table ? both_ : job_;
         size_t most = std::max(s->n, std::min(batch_, all_.n));
-        s->libraries.reserve(most, job);
-        s->sums.ensure(most * parts_ * WARP * SUMS);
-        s->found.ensure(most * options_.E_max);
-        s->libraries.put(s->ready, 0, s->n, &job, s->work);
-        with_top(options_.E_max, staged_, [&](auto top, auto fits) {
-            constexpr int TOP = decltype(top)::value;
-            constexpr bool STAGED = decltype(fits)::value;
+        s->own.ensure(&s->sums, most * parts_ * WARP * SUMS);
+        s->own.ensure(&s->found, most * options_.E_max);
+        s->put(table ? both_ : job_, s->ready, 0, most);
+        with_top(options_.E_max, staged_, [&](auto top, auto staged) {
             if (table)
-                launch_search(find_both<TOP, STAGED>, job, STAGED, s->n, s->work,
-                              tables_->shape, tables_->kind, table, s->sums.get());
+                launch_search(find_both<top, staged>, s->search, staged, s->n, s->work,
+                              tables_->shape, tables_->kind, table, s->sums);
             else
-                launch_search(find_skill<TOP, STAGED>, job, STAGED, s->n, s->work,
-                              s->sums.get());
+                launch_search(find_skill<top, staged>, s->search, staged, s->n, s->work,
+                              s->sums);
         });
-        launch(add_skill, (s->n * options_.E_max + 127) / 128, 128, 0, s->work,
-               s->sums.get(), s->n, parts_, options_.E_max, s->found.get());
+        launch(add_skill, (s->n * options_.E_max + 127) / 128, 128, 0, s->work, s->sums,
+               s->n, parts_, options_.E_max, s->found);
     }
 
     void collect(skill_slot *s, float *rho)
@@ -134,7 +127,7 @@ private:
         uint32_t E_max = options_.E_max, E[SYN_MAP_DIMS];
         std::iota(E, E + E_max, 1);
         float *to = rho + (size_t) s->first * E_max;
-        download(to, s->found.get(), (size_t) s->n * E_max, s->work);
+        download(to, s->found, (size_t) s->n * E_max, s->work);
         check(cudaStreamSynchronize(s->work));
         syn_map_drop_small(&s->ready, &layout_, E, E_max, to);
     }

@@ -123,13 +123,10 @@ class mapper {
     int device_;
     syn_map_options options_;
     lookup_plan plan_;
-    placed_layout layout_;
-    search_job search_;
-    lookup_job lookup_;
-    array<unsigned char> values_;
-    array<tile> tiles_;
-    array<uint32_t> target_;
-    array<double> moments_, sample_moments_;
+    arrays own_;                         /* of the pointers that follow */
+    search_job search_ = {};
+    lookup_job lookup_ = {};
+    double *sample_moments_ = nullptr;
     table_shape sample_;
     std::vector<tile> tile_;
     stream work_;
@@ -149,15 +146,13 @@ public:
         int shared = shared_limit(device);
         processors_ = processors_of(device);
         missing_ = anything_missing(targets, layout, options);
-        layout_.upload(layout);
         uint32_t wanted = 0;
         for (uint32_t e = 0; e < SYN_MAP_DIMS; e++)
             wanted |= (targets.group[e + 1] > targets.group[e] ? 1u : 0u) << e;
         plan_ = plan_lookup(targets.steps, top_of(wanted), half, !targets.missing,
                             shared);
-        search_ = make_search(layout_, layout, options, wanted);
+        make_search(&search_, &own_, layout, options, wanted, work_);
         staged_search_ = search_shared(search_, true) <= (size_t) shared;
-        lookup_ = {};
         lookup_.shape = make_shape(layout, wanted, plan_.kind, 1);
         lookup_.every = 1;
         lookup_.reach = std::atanh(std::max(-1.0f, std::min(1.0f, options.screen)));
@@ -223,10 +218,10 @@ private:
         size_t n = tile_.size(), steps = targets.steps;
         size_t one = plan_.half ? sizeof(__half) : sizeof(float);
         lookup_.tile_bytes = steps * per_tile() * one;
-        lookup_.values = values_.ensure(n * lookup_.tile_bytes);
-        lookup_.tiles = tiles_.upload(tile_, work_);
-        lookup_.target = target_.upload(targets.target, targets.n, work_);
-        lookup_.moments = moments_.ensure(3 * (size_t) targets.n);
+        own_.ensure(&lookup_.values, n * lookup_.tile_bytes);
+        own_.upload(&lookup_.tiles, tile_, work_);
+        own_.upload(&lookup_.target, targets.target, targets.n, work_);
+        own_.ensure(&lookup_.moments, 3 * (size_t) targets.n);
         lookup_.n_tiles = n;
         array<float> plain;
         plain.upload(targets.value, (size_t) targets.n * steps, work_);
@@ -244,19 +239,20 @@ private:
         if (tile_.empty())
             return;
         uint32_t n = tile_.size(), steps = lookup_.steps;
-        T *out = (T *) values_.get();
+        T *out = (T *) lookup_.values;
         launch(fill_tiles<T>,
                dim3(((uint64_t) steps * plan_.per_row + 255) / 256, most_of_grid(n)), 256,
-               0, work_, plain, tiles_.get(), n, target_.get(), steps, options_.Tp,
+               0, work_, plain, lookup_.tiles, n, lookup_.target, steps, options_.Tp,
                plan_.per_row, plan_.planes, out);
         auto moments = [&](const table_shape &shape, uint32_t every, double *to) {
-            launch(find_moments<T>, n, 256, 0, work_, out, tiles_.get(), shape, every,
+            launch(find_moments<T>, n, 256, 0, work_, out, lookup_.tiles, shape, every,
                    steps, plan_.per_row, plan_.planes, to);
         };
-        moments(lookup_.shape, 1, moments_.get());
-        if (screened())
-            moments(sample_, options_.stride,
-                    sample_moments_.ensure(3 * (size_t) lookup_.targets));
+        moments(lookup_.shape, 1, lookup_.moments);
+        if (!screened())
+            return;
+        own_.ensure(&sample_moments_, 3 * (size_t) lookup_.targets);
+        moments(sample_, options_.stride, sample_moments_);
     }
 
     /* Libraries of a batch: what fits well in time and memory. */
@@ -328,7 +324,7 @@ private:
             lookup_job first = lookup;
             first.shape = sample_;
             first.table = s->sample.get();
-            first.moments = sample_moments_.get();
+            first.moments = sample_moments_;
             first.every = options_.stride;
             first.sample = true;
             correlate(first, s->n_items, missing, s->work);
@@ -368,12 +364,10 @@ private:
                         s->work);
         };
         if (!kept_ || !kept_->with({s->of->first + s->first, s->n}, *kept_shape_, copy)) {
-            search_job search = search_;
-            s->libraries.put(libraries, s->first, s->n, &search, s->work);
-            with_top(top_of(search.wanted), staged_search_, [&](auto top, auto staged) {
-                constexpr bool STAGED = decltype(staged)::value;
-                launch_search(find_tables<decltype(top)::value, STAGED>, search, STAGED,
-                              s->n, s->work, lookup_.shape, plan_.kind, s->table.get());
+            s->put(search_, libraries, s->first, s->n);
+            with_top(top_of(search_.wanted), staged_search_, [&](auto top, auto staged) {
+                launch_search(find_tables<top, staged>, s->search, staged, s->n, s->work,
+                              lookup_.shape, plan_.kind, s->table.get());
             });
         }
         if (screened()) {
@@ -402,13 +396,12 @@ private:
     void correlate(const lookup_job &job, size_t n, bool missing, cudaStream_t work)
     {
         auto with = [&](auto lacks) {
-            constexpr bool MISSING = decltype(lacks)::value;
             if (plan_.products)
-                correlate_products<MISSING>(job, n, work);
+                correlate_products<lacks>(job, n, work);
             else if (plan_.half)
-                correlate_of<half_lane, MISSING>(job, n, work);
+                correlate_of<half_lane, lacks>(job, n, work);
             else
-                correlate_of<single_lane, MISSING>(job, n, work);
+                correlate_of<single_lane, lacks>(job, n, work);
         };
         missing ? with(std::true_type()) : with(std::false_type());
     }
@@ -419,8 +412,7 @@ private:
         if (plan_.per_row > CHUNK_TARGETS)
             return look_up(correlate_halves<8, true, MISSING>, job, n, work, plan_.warps);
         with_number<2, 3, 4>(plan_.planes, [&](auto planes) {
-            look_up(correlate_halves<decltype(planes)::value, false, MISSING>, job, n,
-                    work, plan_.warps);
+            look_up(correlate_halves<planes, false, MISSING>, job, n, work, plan_.warps);
         });
     }
 
@@ -437,8 +429,8 @@ private:
             look_up(correlate_lanes<LANE, 1, false>, job, n, work, plan_.warps);
         else
             with_number<2, 3, 4>(plan_.planes, [&](auto planes) {
-                look_up(correlate_lanes<single_lane, decltype(planes)::value, false>, job,
-                        n, work, LOOKUP_WARPS);
+                look_up(correlate_lanes<single_lane, planes, false>, job, n, work,
+                        LOOKUP_WARPS);
             });
     }
 

@@ -123,9 +123,9 @@ struct search_job {
     int32_t Tp;
     uint32_t wanted;       /* bit E - 1 */
     uint32_t sample;       /* columns to take the first threshold from, too */
-    const float *placed;   /* [n][length] values in the order of the layout, else NaN */
-    const uint32_t *may;   /* [n][length / 32] a bit for each place: it may be a column */
-    const float *value;    /* [n][steps] */
+    float *placed;         /* [n][length] values in the order of the layout, else NaN */
+    uint32_t *may;         /* [n][length / 32] a bit for each place: it may be a column */
+    float *value;          /* [n][steps] */
     const int32_t *step;   /* [length] of each place; -1 where there is none */
     const unsigned char *use;  /* [places] */
 };
@@ -147,8 +147,7 @@ struct alignas(16) search_scratch {
 
 /* Values in the order of the layout, and which columns count. A warp writes a word of
    `may`. */
-__global__ void lay_out(search_job job, const unsigned char *drawn, float *placed,
-                        uint32_t *may)
+__global__ void lay_out(search_job job, const unsigned char *drawn)
 {
     uint32_t at = blockIdx.x * blockDim.x + threadIdx.x, library = blockIdx.y;
     if (at >= job.length)  /* whole warps: the length is a multiple of theirs */
@@ -161,11 +160,11 @@ __global__ void lay_out(search_job job, const unsigned char *drawn, float *place
         value = job.value[i];
         column = (job.use[p] & SYN_MAP_LIBRARY) && (!drawn || drawn[i]);
     }
-    placed[(size_t) library * job.length + at] = value;
+    job.placed[(size_t) library * job.length + at] = value;
     uint32_t word = __ballot_sync(WHOLE_WARP, column);
     uint32_t words = job.length / WARP, front = SEARCH_FRONT / WARP;
     if (at % WARP == 0)
-        may[(size_t) library * words + (at / WARP + words - front) % words] = word;
+        job.may[(size_t) library * words + (at / WARP + words - front) % words] = word;
 }
 
 /* Where this lane's element goes after `n` others; `all` of the warp's do. */

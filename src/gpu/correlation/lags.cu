@@ -12,6 +12,7 @@ extern "C" {
 }
 
 #include "core/base/radix.h"
+#include "core/base/seek.h"
 #include "gpu/base/crew.cuh"
 #include "gpu/base/launch.cuh"
 
@@ -34,28 +35,16 @@ struct lag_job {
     int *too_many;          /* set where a count does not fit */
 };
 
-/* The first of the ticks from `from` to below `to` that is `least` or more. */
-__device__ inline uint32_t first_from(const int64_t *tick, uint32_t from, uint32_t to,
-                                      int64_t least)
-{
-    while (from < to) {
-        uint32_t middle = from + (to - from) / 2;
-        if (tick[middle] < least)
-            from = middle + 1;
-        else
-            to = middle;
-    }
-    return from;
-}
-
 /* Counts what the reference's spikes from `at` to below `end` meet among the target's,
    up to below `last`; how many that are. */
 __device__ inline uint64_t count_run(const lag_job &job, uint32_t at, uint32_t end,
                                      uint32_t next, uint32_t last, uint32_t *histogram)
 {
     uint64_t pairs = 0;
-    if (at < end)
-        next = first_from(job.tick, next, last, job.tick[at] - job.reach + 1);
+    if (at < end) {
+        int64_t least = job.tick[at] - job.reach + 1;
+        SYN_SEEK(uint32_t, middle, next, last, job.tick[middle] < least);
+    }
     for (; at < end; at++) {
         int64_t tick = job.tick[at], lag;
         while (next < last && tick - job.tick[next] >= job.reach)

@@ -9,8 +9,8 @@
    most `max_memory` bytes; options->threads is not looked at. SYN_TOO_LARGE also where
    two units have more than 2^32 - 1 pairs of spikes within the lags, and where a device
    has no room for a histogram of so many lags; SYN_OVER_BUDGET. */
-syn_status syn_gpu_lag_histograms(const syn_recording *recording,
-                                  const syn_lag_options *o, size_t max_memory,
-                                  syn_gpu_call *call, int32_t *count);
+SYN_GPU_FUNCTION(syn_gpu_lag_histograms, const syn_recording *recording,
+                 const syn_lag_options *o, size_t max_memory, syn_gpu_call *call,
+                 int32_t *count)
 
 #endif

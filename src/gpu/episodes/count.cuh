@@ -342,14 +342,6 @@ __device__ __noinline__ void join_segments(const count_job &job, const item_view
     keep_found<K>(job, what.item, item.wanted, total);
 }
 
-__device__ inline uint32_t add_by_warp(uint32_t *to, uint32_t value)
-{
-    uint32_t before = 0;
-    if (threadIdx.x % WARP == 0)
-        before = atomicAdd(to, value);
-    return __shfl_sync(WHOLE_WARP, before, 0);
-}
-
 /* At both ends of a segment: the second of two neighbours to be done looks whether the
    later one began as the earlier one ended. `t` is what this one ended in. */
 template <int K>
@@ -359,7 +351,7 @@ __device__ bool agrees(const count_job &job, const item_view<K> &item, const tas
     bool same = true;
     for (uint32_t later = what.segment; later <= what.segment + 1; later++) {
         if (later == 0 || later == what.segments ||
-            add_by_warp(job.meet + what.first + later, 1) == 0)
+            add_by_warp(job.meet + what.first + later, 1u) == 0)
             continue;
         __threadfence();
         segment_record<K> other;
@@ -397,7 +389,8 @@ __device__ __noinline__ void finish_segment(const count_job &job,
         atomicExch(job.meet + what.first, 1);
     __threadfence();
     __syncwarp();
-    uint32_t before = add_by_warp(job.here.done + what.item, hope ? 1 : 1 + DEAD);
+    uint32_t done = hope ? 1 : 1 + DEAD;
+    uint32_t before = add_by_warp(job.here.done + what.item, done);
     if (before % DEAD != what.segments - 1)
         return;
     __threadfence();

@@ -54,13 +54,13 @@ __global__ void find_rows(uint32_t n, const uint32_t *by_unit, uint32_t *row)
 
 /* A thread an event, blockIdx.y an interval and perhaps further ones. */
 template <class T>
-__global__ void find_windows(events_view events, const int64_t *bounds,
+__global__ void find_windows(events_view events, const syn_interval *bounds,
                              uint32_t intervals, place<T> *places, header *head)
 {
     uint32_t e = blockIdx.x * blockDim.x + threadIdx.x, reach = 0, widest = 0;
     for (uint32_t k = blockIdx.y; k < intervals && e < events.n; k += gridDim.y) {
-        uint32_t open = first_beyond(events, e, bounds[2 * k]) - e;
-        uint32_t shut = first_beyond(events, e, bounds[2 * k + 1]) - e;
+        uint32_t open = first_beyond(events, e, bounds[k].low) - e;
+        uint32_t shut = first_beyond(events, e, bounds[k].high) - e;
         place<T> here = {e, (T) open, (T) shut};
         places[(size_t) k * events.n + events.row[e]] = here;
         reach = max(reach, shut - 1);

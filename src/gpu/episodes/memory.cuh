@@ -1,7 +1,7 @@
 /* What one device holds in the mining of episodes, and room for what it finds. */
 #pragma once
 
-#include "core/episodes/mine.h"
+#include "core/base/radix.h"
 #include "gpu/base/crew.cuh"
 #include "gpu/base/launch.cuh"
 #include "gpu/episodes/levels.cuh"
@@ -117,13 +117,9 @@ class level {
         view.room = (uint32_t) room;
         view.nodes = take(1);
         /* The five that go to the host stand side by side. */
-        view.parent = take(room);
-        view.suffix = take(room);
-        view.unit = take(room);
-        view.interval = take(room);
-        view.count = take(room);
-        view.step = take(room);
-        view.length = take(room);
+        for (uint32_t **one : {&view.parent, &view.suffix, &view.unit, &view.interval,
+                               &view.count, &view.step, &view.length})
+            *one = take(room);
         view.child = take(room + 1);
         view.mask = take(items * width);
         view.children = take(items);
@@ -197,7 +193,7 @@ protected:
 
     arrays own_;                     /* of the pointers that follow, and of tables */
     events_view events_ = {};
-    const int64_t *bounds_ = nullptr;
+    const syn_interval *bounds_ = nullptr;
     uint32_t *segment_ = nullptr, *meet_ = nullptr, *sum_ = nullptr;
     link *links_ = nullptr;
 
@@ -229,12 +225,6 @@ protected:
     size_t shared_words(size_t size)
     {
         return (size_t) view(size - 1).n * columns_.n * (width_ + 2);
-    }
-
-    void ensure_clear(arrays *of, uint32_t **pointer, size_t n)
-    {
-        of->ensure(pointer, n);
-        fill(*pointer, 0, n, stream_);
     }
 
     /* ---- memory ---- */
@@ -312,27 +302,20 @@ protected:
             row_begin[s] = r->first[unit_of_[s]];
             row_end[s] = r->first[unit_of_[s] + 1];
         }
-        std::vector<int64_t> bounds(2 * intervals_);
-        for (size_t k = 0; k < intervals_; k++) {
-            bounds[2 * k] = options_->intervals[k].low;
-            bounds[2 * k + 1] = options_->intervals[k].high;
-        }
         events_.n = r->events;
         own_.upload(&events_.tick, r->tick, r->events, stream_);
         arrange_events();
         own_.upload(&events_.row_begin, row_begin, stream_);
         own_.upload(&events_.row_end, row_end, stream_);
         own_.upload(&events_.unit, unit_of_, stream_);
-        own_.upload(&bounds_, bounds, stream_);
+        own_.upload(&bounds_, options_->intervals, intervals_, stream_);
         wait_for(stream_);
     }
 
     /* What syn_recording_arrange() does on the host. */
     void arrange_events()
     {
-        uint32_t n = recording_->events, bits = 1;
-        while (bits < 32 && recording_->units >> bits > 0)
-            bits++;
+        uint32_t n = recording_->events;
         std::vector<uint16_t> symbol_of(recording_->units, RARE);
         for (size_t s = 0; s < symbols_; s++)
             symbol_of[unit_of_[s]] = (uint16_t) s;
@@ -350,7 +333,7 @@ protected:
         with_scratch(&scratch, [&](void *memory, size_t &bytes) {
             return cub::DeviceRadixSort::SortPairs(
                 memory, bytes, unit.get(), sorted.get(), event.get(), events_.by_unit,
-                (int) n, 0, (int) bits, stream_);
+                (int) n, 0, std::max(syn_radix_bits(recording_->units), 1), stream_);
         });
         launch(find_rows, over(n, 256), stream_, n, events_.by_unit, events_.row);
         wait_for(stream_);

@@ -36,7 +36,6 @@ void mine_units(request *work)
         level->unit[i] = u;
         level->count[i] = r->first[u + 1] - r->first[u];
     }
-    std::memset(level->child, 0, (n + 1) * sizeof(uint32_t));
 }
 
 /* Where devices cannot reach each other's memory, copies go through the host's. */

@@ -37,8 +37,9 @@ typedef struct syn_gpu_mining {
    SYN_OVER_BUDGET: not even two lists fit, or the episodes do not. SYN_TOO_LARGE: more
    than SYN_GPU_UNITS frequent units or SYN_GPU_MOST devices, or a level of 2^31 parents
    times intervals. */
-syn_status syn_gpu_mine_episodes(const syn_recording *recording,
-                                 const syn_mine_options *options, syn_gpu_call *call,
-                                 syn_episodes *out, syn_gpu_mining *report);
+SYN_GPU_MAKER(syn_gpu_mine_episodes,
+              (memset(out, 0, sizeof *out), memset(report, 0, sizeof *report)),
+              const syn_recording *recording, const syn_mine_options *options,
+              syn_gpu_call *call, syn_episodes *out, syn_gpu_mining *report)
 
 #endif

@@ -481,16 +481,16 @@ public:
     void upload()
     {
         size_t n = recording_->events;
-        small_.ensure(&headers_, HEADERS);
-        ensure_clear(&small_, &stop_, 1);
-        ensure_clear(&small_, &meeting_, 2);
+        small_.ensure_clear(&headers_, HEADERS, stream_);
+        small_.ensure_clear(&stop_, 1, stream_);
+        small_.ensure_clear(&meeting_, 2, stream_);
         upload_recording();
         choose_table();
         own_.ensure(&places_, n * intervals_);
         deal(1, symbols_);
         own_.ensure(&segment_, segments_ * 3 * width_ * WARP);
-        ensure_clear(&own_, &meet_, segments_);
-        ensure_clear(&own_, &sum_, segments_ * width_ * WARP);
+        own_.ensure_clear(&meet_, segments_, stream_);
+        own_.ensure_clear(&sum_, segments_ * width_ * WARP, stream_);
 
         size_t have = allowance_, held = memory(), node = 8 + columns_.n * (width_ + 3);
         size_t some = std::min(have / 8, have > held ? (have - held) / 4 : 0);
@@ -501,7 +501,6 @@ public:
         make_room(nodes, ends);
         upload_root();
         upload_units();
-        fill(headers_, 0, HEADERS, stream_);
         wait_for(stream_);
     }
 

@@ -4,65 +4,43 @@
 
 #include "gpu/episodes/memory.cuh"
 
+extern "C" {
+#include "core/base/pages.h"
+}
+
 #include <cstdlib>
 #include <cstring>
-#include <sys/mman.h>
 
 namespace gpu {
 
 /* ---- the result, in host memory ---- */
 
-/* Fresh memory is paid for page by page when results are copied into it: for large arrays
-   in large pages, where the system has them. */
-inline void *allocate_array(size_t bytes)
-{
-#ifdef MADV_HUGEPAGE
-    constexpr size_t page = (size_t) 1 << 21;
-    if (bytes >= page) {
-        void *array = std::aligned_alloc(page, (bytes + page - 1) / page * page);
-        if (array)
-            madvise(array, bytes, MADV_HUGEPAGE);
-        return array;
-    }
-#endif
-    return std::malloc(bytes);
-}
-
-/* The new level is part of `episodes` before it can fail, and so freed with them. */
+/* The new level is part of `episodes`, and freed with them. Nodes have no children
+   yet. */
 inline syn_episode_level *append_level(syn_episodes *episodes, size_t n)
 {
     size_t bytes = (episodes->n_levels + 1) * sizeof *episodes->level;
-    void *level = std::realloc(episodes->level, bytes);
-    if (!level)
+    void *grown = std::realloc(episodes->level, bytes);
+    if (grown)
+        episodes->level = (syn_episode_level *) grown;
+    syn_episode_level *last = episodes->level + episodes->n_levels;
+    if (!grown || syn_episode_level_make(last, n) != SYN_OK)
         throw refusal(SYN_NO_MEMORY, "the episodes do not fit in host memory");
-    episodes->level = (syn_episode_level *) level;
-    syn_episode_level *last = &episodes->level[episodes->n_levels++];
-    std::memset(last, 0, sizeof *last);
-    last->n = n;
-    uint32_t **all[] = {&last->parent, &last->suffix, &last->unit, &last->interval,
-                        &last->count, &last->child};
-    for (uint32_t **one : all)
-        *one = (uint32_t *) allocate_array((n + 1) * sizeof(uint32_t));
-    for (uint32_t **one : all)
-        if (!*one)
-            throw refusal(SYN_NO_MEMORY, "the episodes do not fit in host memory");
-    if (n == 0)
-        last->child[0] = 0;
+    episodes->n_levels++;
+    for (uint32_t *one : {last->parent, last->suffix, last->unit, last->interval,
+                          last->count, last->child})
+        syn_large_pages(one, n * sizeof(uint32_t));
     return last;
 }
 
-/* The nodes of the last level have no children. It is empty when nothing of that size is
-   frequent: then it only says so, and goes. */
+/* The last level is empty when nothing of that size is frequent: then it only says so,
+   and goes. */
 inline void end_levels(syn_episodes *episodes)
 {
     syn_episode_level *last = &episodes->level[episodes->n_levels - 1];
-    std::memset(last->child, 0, (last->n + 1) * sizeof(uint32_t));
     if (last->n > 0 || last->candidates > 0)
         return;
-    void *all[] = {last->parent, last->suffix, last->unit, last->interval, last->count,
-                   last->child};
-    for (void *one : all)
-        std::free(one);
+    syn_episode_level_free(last);
     episodes->n_levels--;
 }
 
@@ -221,12 +199,8 @@ protected:
                           "the episodes of up to size %zu take %.3g MB, and "
                           "`max_memory` is %.3g MB",
                           size, 1e-6 * taken, 1e-6 * (double) options_->max_memory);
-        if (!out_)
-            return;
-        append_level(out_, found)->candidates = candidates;
-        syn_episode_level *parents = &out_->level[size - 2];
-        if (found == 0)
-            std::memset(parents->child, 0, (parents->n + 1) * sizeof(uint32_t));
+        if (out_)
+            append_level(out_, found)->candidates = candidates;
     }
 
 public:

@@ -1,6 +1,7 @@
 /* The device's data structures of the episode miner. */
 #pragma once
 
+#include "core/episodes/mine.h"
 #include "gpu/base/devices.h"
 #include "gpu/base/warp.cuh"
 

@@ -34,18 +34,9 @@ struct null_end {
     uint32_t event, start;
 };
 
-/* core/episodes/given.h on a device, and the single events of a unit. */
-struct null_tree {
-    uint32_t nodes, roots;
-    const uint32_t *unit, *level, *open, *shut, *after, *child, *of, *root;
-};
-
-/* How keys are made: batch number of the surrogate, tick, unit. */
-struct null_keys {
-    unsigned unit_bits, tick_bits;
-    uint32_t events, units, bounds;
-    const int64_t *shift;     /* [trials] */
-    const int64_t *bound;     /* [bounds] */
+/* How keys are made: batch number of the surrogate, tick, unit. As the host has it, with
+   arrays of the device. */
+struct null_keys : syn_line_layout {
     const uint32_t *first;    /* [units + 1] where a unit's events begin in `by_unit` */
 };
 
@@ -81,7 +72,7 @@ struct null_edge {
     uint32_t n;
 };
 
-__device__ inline null_edge edge_to(const null_tree &tree, const null_keys &keys,
+__device__ inline null_edge edge_to(const syn_trie &tree, const null_keys &keys,
                                     const null_line &line, uint32_t node)
 {
     uint32_t begin = keys.first[tree.unit[node]];
@@ -141,7 +132,7 @@ constexpr uint32_t NULL_WARPS = 4;  /* of a block */
 
 /* The batch, and the memory of the warps. */
 struct null_batch {
-    null_tree tree;
+    syn_trie tree;             /* its arrays are of the device */
     null_keys keys;
     uint32_t n;                /* surrogates */
     const uint64_t *key;       /* [n][events] */
@@ -327,11 +318,10 @@ class null_counter {
     null_keys keys_ = {};
     null_batch batch_ = {};  /* and the tree, which all batches share */
     make_job making_ = {};
-    const uint32_t *node_ = nullptr;  /* [episodes] */
     uint32_t *length_ = nullptr, *beyond_ = nullptr, *gathered_ = nullptr;
     uint32_t most_ = 0, warps_ = 0, makers_ = 0;  /* most: surrogates of a batch */
-    array<uint64_t> key_, other_key_;
-    array<uint32_t> label_, other_label_, event_, other_event_;
+    uint64_t *key_[2] = {};           /* two of each, for sorting */
+    uint32_t *label_[2] = {}, *event_[2] = {};
     array<unsigned char> scratch_;
     pinned<int> ended_{1};
 
@@ -340,11 +330,12 @@ class null_counter {
     {
         const syn_trie &t = *job_.trie;
         const syn_line_layout &layout = *job_.layout;
-        null_tree &to = batch_.tree;
-        size_t nodes = to.nodes = t.nodes;
-        to.roots = t.roots;
-        keys_ = {layout.unit_bits, layout.tick_bits, layout.events, layout.units,
-                 t.bounds, nullptr, nullptr, making_.plan.trains.first};
+        syn_trie &to = batch_.tree;
+        size_t nodes = t.nodes;
+        to = t;
+        (syn_line_layout &) keys_ = layout;
+        keys_.bounds = t.bounds;
+        keys_.first = making_.plan.trains.first;
         own_.upload(&keys_.shift, layout.shift, layout.plan->trains.trials, stream_);
         own_.upload(&keys_.bound, t.bound, t.bounds, stream_);
         own_.upload(&to.unit, t.unit, nodes, stream_);
@@ -355,7 +346,7 @@ class null_counter {
         own_.upload(&to.child, t.child, nodes + 1, stream_);
         own_.upload(&to.of, t.of, nodes - t.roots, stream_);
         own_.upload(&to.root, t.root, t.roots, stream_);
-        own_.upload(&node_, t.node, job_.episodes, stream_);
+        own_.upload(&to.node, t.node, job_.episodes, stream_);
         std::vector<uint32_t> longest(t.depth), place;
         for (uint32_t node = 0; node < t.nodes; node++)
             if (t.child[node] < t.child[node + 1])
@@ -408,11 +399,9 @@ class null_counter {
         n = std::min(n, std::ldexp(1.0, (int) left));
         most_ = (uint32_t) std::max(1.0, n);
         budget -= std::min(budget, most_ * of_one + SCRATCH / 4);
-        int blocks = 0;
         size_t processors = (size_t) processors_of(current_device());
-        check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, count_null,
-                                                            NULL_WARPS * WARP, 0));
-        size_t warps = processors * std::max(blocks, 1) * NULL_WARPS;
+        int blocks = blocks_at_once(count_null, NULL_WARPS * WARP, 0);
+        size_t warps = processors * blocks * NULL_WARPS;
         warps = std::min({warps, budget / std::max<size_t>(of_warp, 1),
                           (size_t) most_ * t.roots});
         warps_ = (uint32_t) std::max<size_t>(1, warps / NULL_WARPS) * NULL_WARPS;
@@ -431,7 +420,7 @@ class null_counter {
         making_.index = index;
         making_.n = n;
         launch(make_units, {makers_ / THREADS, THREADS}, stream_, making_);
-        cub::DoubleBuffer<uint64_t> keys(key_.get(), other_key_.get());
+        cub::DoubleBuffer<uint64_t> keys(key_[0], key_[1]);
         with_scratch(&scratch_, [&](void *memory, size_t &bytes) {
             return cub::DeviceRadixSort::SortKeys(memory, bytes, keys, events,
                                                   (int) keys_.unit_bits,
@@ -439,9 +428,9 @@ class null_counter {
         });
         batch_.key = keys.Current();
         launch(label_events, over(events, THREADS), stream_, keys_, batch_.key, events,
-               label_.get(), event_.get());
-        cub::DoubleBuffer<uint32_t> labels(label_.get(), other_label_.get());
-        cub::DoubleBuffer<uint32_t> placed(event_.get(), other_event_.get());
+               label_[0], event_[0]);
+        cub::DoubleBuffer<uint32_t> labels(label_[0], label_[1]);
+        cub::DoubleBuffer<uint32_t> placed(event_[0], event_[1]);
         with_scratch(&scratch_, [&](void *memory, size_t &bytes) {
             return cub::DeviceRadixSort::SortPairs(memory, bytes, labels, placed, events,
                                                    0, above, stream_);
@@ -465,8 +454,8 @@ class null_counter {
                    length_);
         }
         unsigned blocks = std::min(blocks_for(cells, THREADS), 65535u);
-        launch(gather_null, {blocks, THREADS}, stream_, batch_.count, nodes, node_,
-               job_.episodes, cells, gathered_);
+        launch(gather_null, {blocks, THREADS}, stream_, batch_.count, nodes,
+               batch_.tree.node, job_.episodes, cells, gathered_);
     }
 public:
     explicit null_counter(const request &job) : job_(job)
@@ -475,10 +464,8 @@ public:
         put_tree();
         choose_batch();
         size_t events = (size_t) most_ * keys_.events;
-        for (array<uint64_t> *one : {&key_, &other_key_})
-            one->ensure(events);
-        for (array<uint32_t> *one : {&label_, &other_label_, &event_, &other_event_})
-            one->ensure(events);
+        own_.ensure_all(events, &key_[0], &key_[1], &label_[0], &label_[1], &event_[0],
+                        &event_[1]);
         own_.ensure(&beyond_, events * keys_.bounds);
         own_.ensure(&batch_.count, (size_t) most_ * batch_.tree.nodes);
         own_.ensure(&gathered_, (size_t) most_ * job_.episodes);
@@ -489,8 +476,8 @@ public:
         batch_.keys = making_.keys = keys_;
         batch_.beyond = beyond_;
         batch_.stop = ended_.get();
-        making_.tick = (int64_t *) other_key_.get();
-        making_.key = key_.get();
+        making_.tick = (int64_t *) key_[1];
+        making_.key = key_[0];
     }
 
     uint32_t batch() const { return most_; }

@@ -44,10 +44,10 @@ __device__ inline uint32_t list_marked(const pattern_search &s, const root_child
     const uint32_t each = job.strips + 1;
     uint32_t n = 0, all;
     for (uint32_t w = 0; w < job.unit_words; w++) {
-        uint32_t units = c.often[w];
-        if (units >> s.lane & 1)
-            to[n + __popc(units & lanes_below())] = (w * 32 + s.lane) * each;
-        n += __popc(units);
+        bool marked = c.often[w] >> s.lane & 1;
+        uint32_t place = place_for(marked, &n);
+        if (marked)
+            to[place] = (w * 32 + s.lane) * each;
     }
     for (uint32_t w = 0; w < job.unit_words && job.strips > 0; w++) {
         const uint32_t *often = c.often + w;
@@ -71,13 +71,12 @@ struct strip_lags_found {
 
 /* A lane a strip. */
 template <int PLANES>
-__device__ __noinline__ strip_lags_found count_lags(const pattern_search &s,
+__device__ __noinline__ strip_lags_found count_lags(pattern_search s,
                                                     root_child c, unit_strip strip)
 {
     enum { AHEAD = 8 };
     bit_counters<PLANES> sum;
     sum.clear();
-#pragma unroll 1
     for (uint32_t i = 0; i < c.windows; i += AHEAD) {
         uint32_t of[AHEAD];
         SYN_UNROLL(k, AHEAD) {
@@ -88,14 +87,6 @@ __device__ __noinline__ strip_lags_found count_lags(const pattern_search &s,
     }
     uint32_t lags = low_bits(strip.lags);
     return {sum.above(s.job.min_count - 1) & lags, sum.above(c.windows - 1) & lags};
-}
-
-__device__ inline strip_lags_found find_lags(const pattern_search &s, const root_child &c,
-                                             unit_strip strip)
-{
-    return with_number<5, 8, 12, 31>(32 - __clz(c.windows), [&](auto planes) {
-        return count_lags<decltype(planes)::value>(s, c, strip);
-    });
 }
 
 /* Of the 32 places from `base` on, those that may be added to the sink. */
@@ -157,7 +148,9 @@ __device__ inline bool add_strips(const pattern_search &s, const root_child &c,
                                   unit_strip strip, bool there, child_sink *sink)
 {
     uint32_t base = place_of(s.job, strip.rank, strip.first), all_lanes;
-    strip_lags_found found = find_lags(s, c, strip);
+    auto found = with_number<5, 8, 12, 31>(32 - __clz(c.windows), [&](auto planes) {
+        return count_lags<decltype(planes)::value>(s, c, strip);
+    });
     uint32_t often = there ? found.often & wanted_lags(s, c, sink->after, base) : 0;
     uint32_t all = often & found.all;
     __syncwarp();
@@ -192,13 +185,11 @@ __device__ inline void list_windows(const pattern_search &s, const root_child &c
         uint32_t i = from + s.lane;
         uint32_t bin = i < windows ? c.bin[i] : 0;
         bool there = i < windows && (bins_from(s.job, c.rank, bin + c.lag) & 1);
-        uint32_t found = __ballot_sync(WHOLE_WARP, there);
-        uint32_t to = n + __popc(found & lanes_below());
+        uint32_t to = place_for(there, &n);
         if (there) {
             c.index[to] = i;
             c.opens[to] = bin;
         }
-        n += __popc(found);
     }
     __syncwarp();
 }
@@ -221,13 +212,12 @@ __device__ inline uint32_t units_beside(const pattern_job &job, const root_child
 
 /* Marks what may be in at least min_count of the child's windows; returns how many. */
 template <int PLANES>
-__device__ __noinline__ uint32_t mark_units(const pattern_search &s, root_child c,
+__device__ __noinline__ uint32_t mark_units(pattern_search s, root_child c,
                                             bool after)
 {
     enum { AHEAD = 8 };
     const pattern_job &job = s.job;
     uint32_t found = 0;
-#pragma unroll 1
     for (uint32_t w = s.lane; w < job.row_words; w += WARP) {
         uint32_t beside = units_beside(job, c, w, after), often = 0;
         bit_counters<PLANES> sum;
@@ -272,7 +262,7 @@ __device__ inline bool list_items(const pattern_search &s, const root_child &c,
     /* The list may take all that is left of the warp's room. */
     to->at = PATTERN_NEAR + top->far;
     to->n = 0;
-    child_sink sink = {to, s.room - top->far, set, after, false};
+    child_sink sink = {to, s.queue.room - top->far, set, after, false};
     for (uint32_t from = 0; from < n; from += WARP) {
         bool there = from + s.lane < n;
         uint32_t number = marked[there ? from + s.lane : from];
@@ -291,7 +281,7 @@ __device__ inline bool list_items(const pattern_search &s, const root_child &c,
 /* Lists the items of a child, whose set is in the path and `later` units and strips are
    marked after its own item, and goes on with it. By itself, so that the search below has
    registers enough. */
-__device__ __noinline__ void list_child(const pattern_search &s, pattern_set set,
+__device__ __noinline__ void list_child(pattern_search s, pattern_set set,
                                         root_child c, uint32_t later, room_top top)
 {
     const pattern_job &job = s.job;

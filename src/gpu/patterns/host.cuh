@@ -1,7 +1,6 @@
 /* A device's part in mining patterns: what it holds, and how it goes through roots. */
 #pragma once
 
-#include "core/patterns/engine.h"
 #include "gpu/patterns/search.cuh"
 
 #include <cub/device/device_radix_sort.cuh>
@@ -85,19 +84,14 @@ inline pattern_job make_job(const syn_pattern_search &s,
 {
     const syn_pattern_options &o = *s.options;
     pattern_job job = {};
+    (syn_pattern_options &) job = o;
     job.units = s.raster->units;
-    job.window = o.window;
     job.places = job.units * o.window;
     job.strip = std::max(1u, std::min(o.window - 1, PATTERN_STRIP));
     job.strips = (o.window - 1 + job.strip - 1) / job.strip;
     job.words = (uint32_t) ((recording.bins + o.window) / 32 + 3);
     job.unit_words = (job.units + 31) / 32;
     job.row_words = job.unit_words * (1 + job.strips);
-    job.min_spikes = o.min_spikes;
-    job.max_spikes = o.max_spikes;
-    job.min_units = o.min_units;
-    job.min_count = o.min_count;
-    job.max_count = o.max_count;
     job.closed = o.target == SYN_PATTERNS_CLOSED || o.target == SYN_PATTERNS_MAXIMAL;
     job.barred = o.target != SYN_PATTERNS_FREQUENT;
     job.maximal = o.target == SYN_PATTERNS_MAXIMAL;
@@ -182,8 +176,8 @@ class pattern_device {
     pattern_memory memory_;
     stream stream_;
     arrays own_;  /* of the pointers of all these */
-    array<uint32_t> number_, sorted_number_;
-    array<uint64_t> place_, key_, sorted_key_;
+    uint64_t *place_ = nullptr, *key_[2] = {};   /* two, for sorting */
+    uint32_t *number_[2] = {};
     array<uint8_t> scratch_;
     pinned<uint32_t> seen_;
     pinned<uint8_t> slab_;
@@ -195,12 +189,6 @@ class pattern_device {
 
     size_t shared() const { return TREE_WARPS * sizeof(pattern_warp); }
     size_t warps() const { return (size_t) blocks_ * TREE_WARPS; }
-
-    template <class T> void ensure_clear(T **pointer, size_t n)
-    {
-        own_.ensure(pointer, n);
-        fill(*pointer, 0, n, stream_);
-    }
 
     template <class KERNEL, class... ARGUMENTS>
     void start(KERNEL kernel, size_t threads, const ARGUMENTS &...with)
@@ -214,9 +202,8 @@ class pattern_device {
         own_.upload(&job_.bin, recording_.bin, stream_);
         own_.upload(&job_.unit, recording_.unit, stream_);
         own_.upload(&job_.rank, recording_.rank, stream_);
-        own_.upload(&job_.idle, s.idle, job_.units, stream_);
         uint32_t events = s.raster->events;
-        ensure_clear(&job_.bits, (size_t) job_.units * job_.words);
+        own_.ensure_clear(&job_.bits, (size_t) job_.units * job_.words, stream_);
         start(set_pattern_bits, events, job_, events, job_.bits);
     }
 
@@ -251,7 +238,7 @@ class pattern_device {
         uint64_t windows = recording_.first[range.end] - recording_.first[range.first];
         batch_.first = range.first;
         batch_.roots = (uint32_t) roots;
-        ensure_clear(&batch_.used, USED);
+        own_.ensure_clear(&batch_.used, USED, stream_);
         own_.ensure(&batch_.count, items);
         own_.ensure(&batch_.list, items);
         own_.ensure(&batch_.root, roots);
@@ -272,11 +259,11 @@ class pattern_device {
             (uint64_t) batch_.streams + batch_.chunks, PATTERN_SEGMENTS);
         queue_.shares = (uint32_t) shared / 8 + 1;
         own_.ensure(&batch_.segment, batch_.segments);
-        ensure_clear(&queue_.share, queue_.shares);
+        own_.ensure_clear(&queue_.share, queue_.shares, stream_);
         own_.ensure(&batch_.after, batch_.streams);
-        ensure_clear(&queue_.next, 1);
-        ensure_clear(&queue_.first, 3);
-        ensure_clear(&queue_.state, warps());
+        own_.ensure_clear(&queue_.next, 1, stream_);
+        own_.ensure_clear(&queue_.first, 3, stream_);
+        own_.ensure_clear(&queue_.state, warps(), stream_);
         fill(batch_.after, 0xff, batch_.streams, stream_);
         *seen_.get() = (uint32_t) tasks;
         send(batch_.used + USED_STREAMS, seen_.get(), 1, stream_);
@@ -306,18 +293,14 @@ class pattern_device {
     void sort_segments(uint32_t n)
     {
         uint32_t tasks = batch_.roots * batch_.parts;
-        place_.ensure(batch_.streams);
-        start(place_streams, tasks, batch_.after, tasks, place_.get());
-        key_.ensure(n);
-        number_.ensure(n);
-        sorted_key_.ensure(n);
-        sorted_number_.ensure(n);
-        start(name_segments, n, batch_.segment, n, place_.get(), key_.get(),
-              number_.get());
+        own_.ensure(&place_, batch_.streams);
+        start(place_streams, tasks, batch_.after, tasks, place_);
+        own_.ensure_all(n, &key_[0], &key_[1], &number_[0], &number_[1]);
+        start(name_segments, n, batch_.segment, n, place_, key_[0], number_[0]);
         with_scratch(&scratch_, [&](void *memory, size_t &bytes) {
-            return cub::DeviceRadixSort::SortPairs(
-                memory, bytes, key_.get(), sorted_key_.get(), number_.get(),
-                sorted_number_.get(), n, 0, 64, stream_);
+            return cub::DeviceRadixSort::SortPairs(memory, bytes, key_[0], key_[1],
+                                                   number_[0], number_[1], n, 0, 64,
+                                                   stream_);
         });
     }
 
@@ -365,9 +348,9 @@ class pattern_device {
         size_t counts = (size_t) f.sizes * n;
         if (8.0 * (double) counts > 0.2 * memory_.sorted())
             return false;
-        ensure_clear(&f.count, counts + n);
+        own_.ensure_clear(&f.count, counts + n, stream_);
         sort_segments(n);
-        f.order = sorted_number_.get();
+        f.order = number_[1];
         start(job_.narrow ? count_found<uint16_t> : count_found<uint32_t>, n, f);
         /* How many patterns of each size are in the segments before each. */
         with_scratch(&scratch_, [&](void *memory, size_t &bytes) {
@@ -381,8 +364,6 @@ class pattern_device {
     }
 
 public:
-    double preparing = 0, searching = 0, sorting = 0;  /* seconds */
-
     /* Holds so many bytes of the device. */
     pattern_device(const syn_pattern_search &s, const pattern_recording &recording,
                    int device, double bytes)
@@ -399,20 +380,14 @@ public:
     /* Mines some roots. */
     pattern_end run(root_range range, const std::atomic<bool> &stop)
     {
-        double begun = seconds_now();
         make_roots(range);
-        double made = seconds_now();
         pattern_end end = search_roots(stop);
-        double searched = seconds_now();
-        preparing += made - begun;
-        searching += searched - made;
         if (end != pattern_end::done)
             return end;
         roots_.resize(batch_.roots);
         download(roots_.data(), batch_.root, roots_.size(), stream_);
         bool there = sort_all();
         wait_for(stream_);
-        sorting += seconds_now() - searched;
         return there ? end : pattern_end::too_much;
     }
 

@@ -85,8 +85,7 @@ __device__ inline void restrict_entries(const pattern_search &s, uint32_t good,
         for (uint32_t w = 0; w < words; w++)
             windows += __popc(mine[1 + w] & __shfl_sync(WHOLE_WARP, good, w));
         bool stays = there && windows >= s.job.min_count;
-        uint32_t stay = __ballot_sync(WHOLE_WARP, stays);
-        uint32_t *to = entry + (kept + __popc(stay & lanes_below())) * stride;
+        uint32_t *to = entry + place_for(stays, &kept) * stride;
         /* Word by word: an entry is written over one that others may still have to
            read. */
         for (uint32_t w = 0; w < stride; w++) {
@@ -97,7 +96,6 @@ __device__ inline void restrict_entries(const pattern_search &s, uint32_t good,
                 to[w] = left;
             __syncwarp();
         }
-        kept += __popc(stay);
     }
     list->n = kept;
 }
@@ -216,11 +214,10 @@ __device__ inline bool filter_entries(const pattern_search &s, const mask_filter
             shared = shared_windows(entry + 1, f.set, f.words);
         bool often = shared >= s.job.min_count, all = often && shared == f.windows;
         uint32_t full = __ballot_sync(WHOLE_WARP, all);
-        uint32_t stay = __ballot_sync(WHOLE_WARP, often && !(set && all));
-        if (stay >> s.lane & 1)
-            copy_entry(f, entry,
-                       out + (to->n + __popc(stay & lanes_below())) * (f.to_words + 1));
-        to->n += __popc(stay);
+        bool stays = often && !(set && all);
+        uint32_t place = place_for(stays, &to->n);
+        if (stays)
+            copy_entry(f, entry, out + place * (f.to_words + 1));
         *holds |= full != 0;
         for (; set && full; full &= full - 1)
             if (!s.extend(set, __shfl_sync(WHOLE_WARP, entry[0], __ffs(full) - 1)))
@@ -333,11 +330,8 @@ __device__ inline bool push_node(const pattern_search &s, const pattern_set &set
     __syncwarp();
     if (s.lane == 0) {
         pattern_node node = {};
+        (pattern_set &) node = set;
         node.before = s.my->deepest;
-        node.size = set.size;
-        node.units = set.units;
-        node.last = set.last;
-        node.windows = set.windows;
         node.words = words;
         node.open = open;
         node.barred = barred;
@@ -383,7 +377,7 @@ __device__ inline void mask_child(const pattern_search &s, const pattern_node &n
     const uint32_t *barred = s.words_at(node.barred.at);
     const uint32_t *set_words = open + t * stride + 1;
     child_lists lists = {};
-    pattern_set set = s.set_of(node);
+    pattern_set set = node;
     set.windows = shared_windows(set_words, set_words, node.words);
     uint32_t before = 0, words = (set.windows + 31) / 32;
     words = 2 * words <= node.words ? words : node.words;
@@ -439,13 +433,13 @@ __device__ inline uint32_t next_child(const pattern_search &s, pattern_node *nod
         uint32_t k = __ffs(node->alive) - 1, t = node->base + k;
         if (!node->passed && open[t * stride] > node->last) {
             node->passed = 1;
-            s.keep(s.set_of(*node));
+            s.keep(*node);
         }
         if (!(node->leaves >> k & 1)) {
             node->alive &= node->alive - 1;
             return t;
         }
-        pattern_set leaf = s.set_of(*node);
+        pattern_set leaf = *node;
         leaf.windows = __popc(open[t * stride + 1]);
         if (s.extend(&leaf, open[t * stride]))
             s.keep(leaf);
@@ -464,7 +458,7 @@ __device__ inline void step_masks(const pattern_search &s)
     if (look && !node.passed &&
         s.words_at(node.open.at)[node.next * (node.words + 1)] > node.last) {
         node.passed = 1;
-        s.keep(s.set_of(node));
+        s.keep(node);
     }
     if (look) {
         looked_ahead seen = node.words == 1 ? look_at_pairs<true>(s, node)
@@ -478,7 +472,7 @@ __device__ inline void step_masks(const pattern_search &s)
     bool end = t == NO_PLACE && node.next >= node.until;
     if (end && !node.passed) {
         node.passed = 1;
-        s.keep(s.set_of(node));
+        s.keep(node);
     }
     if (s.lane == 0) {
         *kept = node;

@@ -12,12 +12,17 @@ struct mask_entries {
     uint32_t n;
 };
 
-/* A set of items, and those that may be added or must not be. */
-struct alignas(16) pattern_node {
-    uint32_t before;          /* where the node before it is */
-    uint32_t size, units;     /* of the set: it begins the path */
+/* A set of items, which begins the path. */
+struct pattern_set {
+    uint32_t size, units;
     uint32_t last;            /* the largest place in it */
-    uint32_t windows, words;  /* windows that hold it; words of a mask */
+    uint32_t windows;         /* that hold it */
+};
+
+/* A set, and items that may be added or must not be. */
+struct alignas(16) pattern_node : pattern_set {
+    uint32_t before;          /* where the node before it is */
+    uint32_t words;           /* of a mask */
     mask_entries open, barred;
     uint32_t next, until;     /* open items to be looked at next, and the end of them */
     uint32_t base, alive;     /* which of the 32 from `base` on are still to be added, */
@@ -43,19 +48,32 @@ struct pattern_warp {
     uint64_t chunk, used;     /* where its chunk ends, and what comes next in it */
 };
 
-/* A set in the making. */
-struct pattern_set {
-    uint32_t size, units, last, windows;
+/* Open items of a node that warps give away. */
+struct pattern_share {
+    uint32_t root;              /* in the batch */
+    uint32_t giver;             /* who lends the node: see pattern_queue */
+    uint32_t from, until, step; /* a piece has so many of them */
+    uint32_t pieces;
+    uint32_t stream;            /* of the first piece; the others' follow */
+    uint32_t taken;             /* pieces, */
+    uint32_t copied;            /* and those whose taker has the node */
+    uint32_t ready;             /* whether all this is written */
 };
 
-/* All that a warp searches with. */
-struct pattern_search : warp_room<pattern_search, PATTERN_NEAR> {
-    const pattern_job &job;
-    const pattern_batch &batch;
-    pattern_warp *my;
-    uint32_t *arena;
-    uint32_t room;            /* words of the arena */
-    uint32_t lane;
+struct pattern_queue : tree_queue<pattern_warp> {
+    uint32_t shares;           /* that there is room for */
+    pattern_share *share;      /* [shares] */
+    uint32_t *first, *end;     /* those that may have pieces left */
+    uint32_t *lent;            /* [warps][words_lent] the node that a warp lends: itself,
+                                  its path, its open entries and the barred ones */
+    uint32_t words_lent;
+    uint32_t *active;          /* warps that have a task, and so may give some away; one
+                                  that has just taken it may not be counted yet */
+};
+
+struct pattern_search : tree_search<pattern_search, pattern_job, pattern_batch,
+                                    pattern_queue, pattern_warp, PATTERN_NEAR> {
+    using tree_search::tree_search;
 
     /* Gives the root up: the host has it searched elsewhere. */
     __device__ void fail() const
@@ -67,7 +85,7 @@ struct pattern_search : warp_room<pattern_search, PATTERN_NEAR> {
     /* A place for that many words, and for nothing still a place of its own. */
     __device__ uint32_t reserve(room_top *top, uint64_t words) const
     {
-        return warp_room::reserve(top, words ? words : 1);
+        return tree_search::reserve(top, words ? words : 1);
     }
 
     /* Of what was reserved last, keeps the first `words`. */
@@ -171,7 +189,7 @@ struct pattern_search : warp_room<pattern_search, PATTERN_NEAR> {
     }
 
     /* Keeps the set, if it is a pattern. */
-    __device__ void keep(const pattern_set &set) const
+    __device__ void keep(pattern_set set) const
     {
         if (set.size < job.min_spikes || set.size > job.max_spikes ||
             set.units < job.min_units || set.windows > job.max_count)
@@ -184,11 +202,6 @@ struct pattern_search : warp_room<pattern_search, PATTERN_NEAR> {
             write<uint32_t>(set);
         if (lane == 0 && batch.used[USED_LARGEST] < set.size)
             atomicMax(batch.used + USED_LARGEST, set.size);
-    }
-
-    __device__ pattern_set set_of(const pattern_node &node) const
-    {
-        return {node.size, node.units, node.last, node.windows};
     }
 
     /* ---- rules ---- */

@@ -18,15 +18,15 @@ constexpr uint32_t RANGES = 8;         /* of roots for each of several devices *
 /* One call's work. What it shares with the thread that waits is under the lock: that also
    polls the search's watch, which looks at the parts. */
 struct request {
-    syn_gpu_patterns *call;
+    const syn_gpu_call *call;
     syn_pattern_search *search;
     const gpu::pattern_recording *recording;
     std::vector<root_range> todo;  /* the next one last */
-    uint32_t left = 0, again = 0;
     gpu::crew crew;
     std::mutex lock;
 
-    request(syn_gpu_patterns *of, syn_pattern_search *s, const gpu::pattern_recording *by)
+    request(const syn_gpu_call *of, syn_pattern_search *s,
+            const gpu::pattern_recording *by)
         : call(of), search(s), recording(by), crew((uint32_t) s->shares)
     {
     }
@@ -61,11 +61,8 @@ void hand_over(request *r, gpu::pattern_device *device, root_range range)
 void cut_range(request *r, root_range range)
 {
     std::lock_guard<std::mutex> hold(r->lock);
-    r->again++;
-    if (range.end - range.first == 1) {
-        r->left++;
+    if (range.end - range.first == 1)
         return;
-    }
     uint32_t middle = range.first + (range.end - range.first) / 2;
     r->todo.push_back({range.first, middle});
     r->todo.push_back({middle, range.end});
@@ -76,27 +73,24 @@ void cut_range(request *r, root_range range)
 bool leave_out(request *r, const gpu::pattern_device &device, root_range range)
 {
     std::lock_guard<std::mutex> hold(r->lock);
-    uint32_t begin = range.first, left = 0;
-    for (uint32_t root = range.first; root <= range.end; root++) {
-        bool lost = root < range.end && device.failed(root);
-        left += lost;
-        if (!lost && root < range.end)
-            continue;
-        if (left > 0 && root > begin)
-            r->todo.push_back({begin, root});
-        begin = root + 1;
-    }
-    r->left += left;
-    r->again += left > 0;
-    return left > 0;
+    uint32_t begin = range.first;
+    for (uint32_t root = range.first; root < range.end; root++)
+        if (device.failed(root)) {
+            if (root > begin)
+                r->todo.push_back({begin, root});
+            begin = root + 1;
+        }
+    bool any = begin > range.first;
+    if (any && range.end > begin)
+        r->todo.push_back({begin, range.end});
+    return any;
 }
 
 void work_as_member(request *r, int number)
 {
     gpu::pattern_device device(*r->search, *r->recording, number,
-                               gpu::bytes_for(number, r->call->call,
+                               gpu::bytes_for(number, *r->call,
                                               r->search->budget->limit));
-    double fetching = 0;
     for (;;) {
         root_range range;
         {
@@ -107,24 +101,15 @@ void work_as_member(request *r, int number)
             r->todo.pop_back();
         }
         pattern_end end = device.run(range, r->crew.stop);
-        if (end == pattern_end::too_much) {
+        if (end == pattern_end::too_much)
             cut_range(r, range);
-        } else if (end == pattern_end::done && !leave_out(r, device, range)) {
-            double begun = gpu::seconds_now();
+        else if (end == pattern_end::done && !leave_out(r, device, range))
             hand_over(r, &device, range);
-            fetching += gpu::seconds_now() - begun;
-        }
     }
-    std::lock_guard<std::mutex> hold(r->lock);
-    syn_gpu_patterns *c = r->call;
-    c->preparing = std::max(c->preparing, device.preparing);
-    c->searching = std::max(c->searching, device.searching);
-    c->fetching = std::max(c->fetching, device.sorting + fetching);
 }
 
-void mine(syn_gpu_patterns *call, syn_pattern_search *search)
+void mine(const syn_gpu_call &by, syn_pattern_search *search)
 {
-    const syn_gpu_call &by = call->call;
     gpu::memory_limit limit(search->budget->limit);
     gpu::pattern_recording recording(*search);
     gpu::check(cudaSetDevice(by.devices[0]));
@@ -136,7 +121,7 @@ void mine(syn_gpu_patterns *call, syn_pattern_search *search)
     if (search->raster->events == 0 || !fits)
         return;
     uint32_t several = by.n > 1 ? RANGES * (uint32_t) by.n : 1;
-    request r(call, search, &recording);
+    request r(&by, search, &recording);
     r.todo = gpu::cut_roots(job, recording, gpu::pattern_memory{bytes}.roots(), several);
     std::reverse(r.todo.begin(), r.todo.end());
     auto poll = [](void *data, const char *stage, double done, double total) -> int {
@@ -147,14 +132,12 @@ void mine(syn_gpu_patterns *call, syn_pattern_search *search)
     syn_watch watch = {poll, &r};
     r.crew.start(by.devices, by.n, [&](int number) { work_as_member(&r, number); });
     r.crew.wait(&watch, "units");
-    call->left = r.left;
-    call->again = r.again;
 }
 
 }  // namespace
 
 syn_status syn_gpu_mine_patterns(void *self, struct syn_pattern_search *search)
 {
-    syn_gpu_patterns *call = (syn_gpu_patterns *) self;
-    return gpu::status_with(&call->call, [&] { mine(call, search); });
+    syn_gpu_call *call = (syn_gpu_call *) self;
+    return gpu::status_with(call, [&] { mine(*call, search); });
 }

@@ -8,6 +8,7 @@
 #pragma once
 
 #include "core/base/seek.h"
+#include "core/patterns/engine.h"
 #include "gpu/base/tree.cuh"
 
 namespace gpu {
@@ -20,15 +21,13 @@ enum {
 };
 
 /* The recording, and what patterns must pass. */
-struct pattern_job {
+struct pattern_job : syn_pattern_options {
     uint32_t units, places;
-    uint32_t window;        /* bins */
     uint32_t strip;         /* lags from 1 on that rows put together, at most 32 */
     uint32_t strips;        /* of a unit */
     uint32_t words;         /* of 32 bins */
     uint32_t unit_words;    /* (units + 31) / 32 */
     uint32_t row_words;     /* a bit for each unit at lag 0, and for each strip */
-    uint32_t min_spikes, max_spikes, min_units, min_count, max_count;
     int closed;             /* as in syn_node_rules */
     int barred, maximal;
     int narrow;             /* whether numbers found have 16 bits */
@@ -37,7 +36,6 @@ struct pattern_job {
     const uint32_t *bin;    /* [events] where they open */
     const uint32_t *unit;   /* [units] of each rank */
     const uint32_t *rank;   /* [places] of the unit of an item */
-    const uint8_t *idle;    /* [units] ranks that are the root of no pattern */
 };
 
 enum pattern_state { ROOT_NONE, ROOT_LEAF, ROOT_BRANCH };
@@ -163,10 +161,10 @@ __global__ void count_pattern_items(pattern_job job, pattern_batch batch)
 }
 
 /* What a warp lists of a root, place after place. */
-struct root_lists {
+struct root_lists : pattern_root {
     const uint32_t *count;
     uint32_t *list;
-    uint32_t windows, listed, full, last, barred, holds;
+    uint32_t windows, barred, holds;
 };
 
 __device__ inline void list_root_places(const pattern_job &job, uint32_t root,
@@ -181,17 +179,17 @@ __device__ inline void list_root_places(const pattern_job &job, uint32_t root,
         x->holds |= __ballot_sync(WHOLE_WARP, (job.barred && before && all) ||
                                                   (after && all && !job.closed));
         uint32_t joins = __ballot_sync(WHOLE_WARP, after && all && job.closed);
-        uint32_t stays = __ballot_sync(WHOLE_WARP, after && !(all && job.closed));
+        bool stays = after && !(all && job.closed);
+        uint32_t to = place_for(stays, &x->listed);
         if (joins >> lane & 1) {
             uint32_t at = x->full + __popc(joins & lanes_below());
             x->list[job.places - 1 - at] = place;
         }
-        if (stays >> lane & 1)
-            x->list[x->listed + __popc(stays & lanes_below())] = place;
+        if (stays)
+            x->list[to] = place;
         if (joins)
             x->last = from + 31 - __clz(joins);
         x->full += __popc(joins);
-        x->listed += __popc(stays);
     }
     __syncwarp();
 }
@@ -221,31 +219,30 @@ __global__ void list_pattern_items(pattern_job job, pattern_batch batch)
     if (r >= batch.roots)
         return;
     uint32_t root = batch.first + r;
-    pattern_root out = {};
-    root_lists x = {batch.count + (size_t) r * job.places,
-                    batch.list + (size_t) r * job.places,
-                    job.first[root + 1] - job.first[root], 0, 0, root, 0, 0};
-    if (x.windows >= job.min_count && !job.idle[root]) {
+    root_lists x = {};
+    x.count = batch.count + (size_t) r * job.places;
+    x.list = batch.list + (size_t) r * job.places;
+    x.windows = job.first[root + 1] - job.first[root];
+    x.last = root;
+    if (x.windows >= job.min_count) {
         list_root_places(job, root, &x);
         uint32_t size = 1 + x.full;
         bool nowhere = (job.closed && (x.holds || size > job.max_spikes)) ||
                        size + x.listed < job.min_spikes;
-        out.state = nowhere ? ROOT_NONE
-                            : x.listed == 0 || size >= job.max_spikes ? ROOT_LEAF
-                                                                      : ROOT_BRANCH;
-        out.listed = out.state == ROOT_BRANCH ? x.listed : 0;
-        out.full = x.full;
-        out.last = x.last;
-        SYN_SEEK(uint32_t, at, out.before, out.listed, x.list[at] < x.last);
-        out.units = root_units(job, x, root);
-        out.hidden = job.maximal ? x.listed + x.barred > 0
-                                 : !job.closed && job.barred && x.holds &&
-                                       size < job.max_spikes;
-        out.failed = size > PATTERN_PATH;
+        x.state = nowhere ? ROOT_NONE
+                          : x.listed == 0 || size >= job.max_spikes ? ROOT_LEAF
+                                                                    : ROOT_BRANCH;
+        x.units = root_units(job, x, root);
+        x.hidden = job.maximal ? x.listed + x.barred > 0
+                               : !job.closed && job.barred && x.holds &&
+                                     size < job.max_spikes;
+        x.failed = size > PATTERN_PATH;
+        x.listed = x.state == ROOT_BRANCH ? x.listed : 0;
+        SYN_SEEK(uint32_t, at, x.before, x.listed, x.list[at] < x.last);
     }
     if (lane == 0) {
-        batch.root[r] = out;
-        atomicMax(batch.used + USED_LISTED, out.listed);
+        batch.root[r] = x;
+        atomicMax(batch.used + USED_LISTED, x.listed);
     }
 }
 

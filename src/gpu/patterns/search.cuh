@@ -17,35 +17,6 @@ enum {
     SHARE_LEAST = 6     /* items that a node is shared for: fewer are soon done */
 };
 
-/* Open items of a node that are to be looked at. */
-struct pattern_share {
-    uint32_t root;              /* in the batch */
-    uint32_t giver;             /* who lends the node: see pattern_queue */
-    uint32_t from, until, step; /* a piece has so many of them */
-    uint32_t pieces;
-    uint32_t stream;            /* of the first piece; the others' follow */
-    uint32_t taken;             /* pieces, */
-    uint32_t copied;            /* and those whose taker has the node */
-    uint32_t ready;             /* whether all this is written */
-};
-
-/* The queue, and where warps keep what they have under way. */
-struct pattern_queue {
-    unsigned long long *next;  /* task to be taken */
-    pattern_warp *state;       /* [warps] */
-    uint32_t *arena;           /* [warps][room] */
-    uint32_t room;
-    uint32_t shares;           /* that there is room for */
-    pattern_share *share;      /* [shares] */
-    uint32_t *first, *end;     /* those that may have pieces left */
-    uint32_t *lent;            /* [warps][words_lent] the node that a warp lends: itself,
-                                  its path, its open entries and the barred ones */
-    uint32_t words_lent;
-    uint32_t *active;          /* warps that have a task, and so may give some away; one
-                                  that has just taken it may not be counted yet */
-    long long cycles;          /* a launch goes on for */
-};
-
 __device__ inline uint32_t look_at(const uint32_t *what)
 {
     return *(const volatile uint32_t *) what;
@@ -56,10 +27,10 @@ __device__ inline uint64_t tasks_of(const pattern_batch &batch)
     return (uint64_t) batch.roots * batch.parts;
 }
 
-__device__ inline uint32_t shares_end(const pattern_queue &queue)
+__device__ inline uint32_t shares_end(const pattern_search &s)
 {
-    uint32_t end = look_at(queue.end);
-    return end < queue.shares ? end : queue.shares;
+    uint32_t end = look_at(s.queue.end);
+    return end < s.queue.shares ? end : s.queue.shares;
 }
 
 /* ---- giving ---- */
@@ -70,11 +41,10 @@ struct lent_node {
 
     __device__ explicit lent_node(const pattern_node &node)
     {
-        auto whole = [](uint32_t words) { return (words + 3) / 4 * 4; };
-        path = whole(sizeof node / 4);
-        open = path + whole(node.size);
-        barred = open + whole(node.open.n * (node.words + 1));
-        end = barred + whole(node.barred.n * (node.words + 1));
+        path = whole_words(sizeof node / 4);
+        open = path + whole_words(node.size);
+        barred = open + whole_words(node.open.n * (node.words + 1));
+        end = barred + whole_words(node.barred.n * (node.words + 1));
     }
 };
 
@@ -94,22 +64,15 @@ __device__ inline void take_words(const pattern_search &s, uint32_t *to,
         to[k] = __ldcg(from + k);
 }
 
-/* The number of this warp among all. */
-__device__ inline uint32_t own_number()
+__device__ inline uint32_t *lent_by(const pattern_search &s, uint32_t warp)
 {
-    return blockIdx.x * TREE_WARPS + threadIdx.x / WARP;
+    return s.queue.lent + (size_t) warp * s.queue.words_lent;
 }
 
-__device__ inline uint32_t *lent_by(const pattern_queue &queue, uint32_t warp)
-{
-    return queue.lent + (size_t) warp * queue.words_lent;
-}
-
-__device__ inline void lend(const pattern_search &s, const pattern_queue &queue,
-                            const pattern_node &node)
+__device__ inline void lend(const pattern_search &s, const pattern_node &node)
 {
     const lent_node where(node);
-    uint32_t *to = lent_by(queue, own_number());
+    uint32_t *to = lent_by(s, s.number());
     lend_words(s, to, (const uint32_t *) &node, sizeof node / 4);
     lend_words(s, to + where.path, s.my->path, node.size);
     lend_words(s, to + where.open, s.words_at(node.open.at),
@@ -122,8 +85,7 @@ __device__ inline void lend(const pattern_search &s, const pattern_queue &queue,
 
 /* The first node from the child of the root on that has passed its own set, has enough
    open items left, and is no larger than what can be lent; or NULL. */
-__device__ inline pattern_node *node_to_share(const pattern_search &s,
-                                              const pattern_queue &queue)
+__device__ inline pattern_node *node_to_share(const pattern_search &s)
 {
     pattern_node *found = nullptr;
     for (uint32_t at = s.my->deepest; at != NO_PLACE;) {
@@ -131,7 +93,7 @@ __device__ inline pattern_node *node_to_share(const pattern_search &s,
         uint32_t next = node->alive ? node->base + __ffs(node->alive) - 1 : node->next;
         bool some = node->alive || node->next < node->until;
         if (node->passed && some && node->open.n - next >= SHARE_LEAST &&
-            lent_node(*node).end <= queue.words_lent)
+            lent_node(*node).end <= s.queue.words_lent)
             found = node;
         at = node->before;
     }
@@ -140,23 +102,22 @@ __device__ inline pattern_node *node_to_share(const pattern_search &s,
 
 /* Gives away what is left of a node, unless there is no room for more shares. The pieces'
    streams follow the stream at hand, and after them comes one for what follows. */
-__device__ inline void give_node(const pattern_search &s, const pattern_queue &queue,
-                                 pattern_node *node)
+__device__ inline void give_node(const pattern_search &s, pattern_node *node)
 {
-    lend(s, queue, *node);
+    lend(s, *node);
     if (s.lane > 0)
         return;
     const pattern_batch &batch = s.batch;
     pattern_share share = {};
     share.root = s.my->root;
-    share.giver = own_number();
+    share.giver = s.number();
     share.from = node->alive ? node->base + __ffs(node->alive) - 1 : node->next;
     share.until = node->until;
     uint32_t n = share.until - share.from;
     share.step = (n + SHARE_PIECES - 1) / SHARE_PIECES;
     uint32_t pieces = (n + share.step - 1) / share.step;
-    uint32_t at = atomicAdd(queue.end, 1u);
-    if (at >= queue.shares)
+    uint32_t at = atomicAdd(s.queue.end, 1u);
+    if (at >= s.queue.shares)
         return;
     uint32_t first = atomicAdd(batch.used + USED_STREAMS, pieces + 1),
              after = first + pieces;
@@ -170,9 +131,9 @@ __device__ inline void give_node(const pattern_search &s, const pattern_queue &q
     }
     share.stream = there ? first : NO_PLACE;
     share.pieces = there ? pieces : 0;  /* nothing to take */
-    queue.share[at] = share;
+    s.queue.share[at] = share;
     __threadfence();
-    *(volatile uint32_t *) &queue.share[at].ready = 1;
+    *(volatile uint32_t *) &s.queue.share[at].ready = 1;
     if (!there)
         return;
     s.my->lent = at + 1;
@@ -186,25 +147,26 @@ __device__ inline void give_node(const pattern_search &s, const pattern_queue &q
 
 /* Gives away what is left of a node, if there is one, and if all who took a piece of the
    node that this warp lent last have copied it. */
-__device__ inline void give_some(const pattern_search &s, const pattern_queue &queue)
+__device__ inline void give_some(const pattern_search &s)
 {
-    const pattern_share *last = queue.share + (s.my->lent - 1);
+    const pattern_share *last = s.queue.share + (s.my->lent - 1);
     bool may = s.my->lent == 0 || look_at(&last->copied) >= look_at(&last->pieces);
     may = __all_sync(WHOLE_WARP, may);
-    pattern_node *node = may ? node_to_share(s, queue) : nullptr;
+    pattern_node *node = may ? node_to_share(s) : nullptr;
     __syncwarp();
     if (node)
-        give_node(s, queue, node);
+        give_node(s, node);
     __syncwarp();
 }
 
 /* Whether other warps wait for something to take, and there is nothing. */
-__device__ inline bool others_wait(const pattern_search &s, const pattern_queue &queue)
+__device__ inline bool others_wait(const pattern_search &s)
 {
-    bool wait = *(const volatile unsigned long long *) queue.next >= tasks_of(s.batch) &&
-                look_at(queue.active) < gridDim.x * TREE_WARPS &&
-                look_at(queue.first) >= shares_end(queue) &&
-                look_at(queue.end) < queue.shares;
+    const volatile unsigned long long *next = s.queue.next;
+    bool wait = *next >= tasks_of(s.batch) &&
+                look_at(s.queue.active) < gridDim.x * TREE_WARPS &&
+                look_at(s.queue.first) >= shares_end(s) &&
+                look_at(s.queue.end) < s.queue.shares;
     return __all_sync(WHOLE_WARP, wait);
 }
 
@@ -212,29 +174,28 @@ __device__ inline bool others_wait(const pattern_search &s, const pattern_queue 
 
 /* A piece of a share, which is copied past the near cache, as another multiprocessor may
    just have written it: false where there is none. */
-__device__ inline bool take_piece(const pattern_search &s, const pattern_queue &queue,
-                                  pattern_share *share, uint32_t *piece,
-                                  uint32_t **copied)
+__device__ inline bool take_piece(const pattern_search &s, pattern_share *share,
+                                  uint32_t *piece, uint32_t **copied)
 {
     uint32_t at = NO_PLACE, k = 0;
     while (s.lane == 0) {
-        uint32_t first = look_at(queue.first);
-        if (first >= shares_end(queue) || !look_at(&queue.share[first].ready))
+        uint32_t first = look_at(s.queue.first);
+        if (first >= shares_end(s) || !look_at(&s.queue.share[first].ready))
             break;
         __threadfence();
-        k = atomicAdd(&queue.share[first].taken, 1u);
-        if (k < look_at(&queue.share[first].pieces)) {
+        k = atomicAdd(&s.queue.share[first].taken, 1u);
+        if (k < look_at(&s.queue.share[first].pieces)) {
             at = first;
             break;
         }
-        atomicCAS(queue.first, first, first + 1);
+        atomicCAS(s.queue.first, first, first + 1);
     }
     at = __shfl_sync(WHOLE_WARP, at, 0);
     *piece = __shfl_sync(WHOLE_WARP, k, 0);
     if (at == NO_PLACE)
         return false;
-    *copied = &queue.share[at].copied;
-    const uint32_t *from = (const uint32_t *) (queue.share + at);
+    *copied = &s.queue.share[at].copied;
+    const uint32_t *from = (const uint32_t *) (s.queue.share + at);
     for (uint32_t w = 0; w < sizeof *share / 4; w++)
         ((uint32_t *) share)[w] = __ldcg(from + w);
     return true;
@@ -314,13 +275,13 @@ __device__ inline void begin_root(const pattern_search &s, uint32_t r, uint32_t 
 /* Takes the next task that is not empty, a root's child; false when there are no more.
    Roots with most windows come first. The root's own set is kept by the part that has the
    first child after it, or else by the last one. */
-__device__ inline bool take_task(const pattern_search &s, const pattern_queue &queue)
+__device__ inline bool take_task(const pattern_search &s)
 {
     const pattern_batch &batch = s.batch;
     for (;;) {
-        unsigned long long t = *(const volatile unsigned long long *) queue.next;
+        unsigned long long t = *(const volatile unsigned long long *) s.queue.next;
         if (s.lane == 0 && t < tasks_of(batch))
-            t = atomicAdd(queue.next, 1ull);
+            t = atomicAdd(s.queue.next, 1ull);
         t = __shfl_sync(WHOLE_WARP, t, 0);
         if (t >= tasks_of(batch))
             return false;
@@ -341,19 +302,19 @@ __device__ inline bool take_task(const pattern_search &s, const pattern_queue &q
 }
 
 /* The task is done. */
-__device__ inline void end_task(const pattern_search &s, const pattern_queue &queue)
+__device__ inline void end_task(const pattern_search &s)
 {
     s.close_segment();
     if (s.lane == 0) {
         s.my->busy = 0;
         __threadfence();
-        atomicSub(queue.active, 1u);
+        atomicSub(s.queue.active, 1u);
     }
     __syncwarp();
 }
 
 /* One step of a task among the children of its root; after the last the task ends. */
-__device__ inline void step_root(const pattern_search &s, const pattern_queue &queue)
+__device__ inline void step_root(const pattern_search &s)
 {
     pattern_warp *my = s.my;
     uint32_t next = my->next;
@@ -369,7 +330,7 @@ __device__ inline void step_root(const pattern_search &s, const pattern_queue &q
         return;
     }
     if (next >= my->end) {
-        end_task(s, queue);
+        end_task(s);
         return;
     }
     if (s.lane == 0)
@@ -386,87 +347,79 @@ __device__ inline void step_root(const pattern_search &s, const pattern_queue &q
 }
 
 /* Takes a piece of what others have given away. */
-__device__ inline bool take_share(const pattern_search &s, const pattern_queue &queue)
+__device__ inline bool take_share(const pattern_search &s)
 {
     pattern_share share;
     uint32_t piece, *copied;
-    if (!take_piece(s, queue, &share, &piece, &copied))
+    if (!take_piece(s, &share, &piece, &copied))
         return false;
     uint32_t from = share.from + piece * share.step, until = from + share.step;
     until = until < share.until ? until : share.until;
     begin_root(s, share.root, 0, 0, NO_PLACE, share.stream + piece);
-    take_node(s, lent_by(queue, share.giver), from, until, copied);
+    take_node(s, lent_by(s, share.giver), from, until, copied);
     return true;
 }
 
 /* Takes whatever there is to do, or waits a little; `more` is false when there will be
    nothing more. */
-__device__ inline void take_work(const pattern_search &s, const pattern_queue &queue,
-                                 bool *more)
+__device__ inline void take_work(const pattern_search &s, bool *more)
 {
-    if (take_task(s, queue) || take_share(s, queue)) {
+    if (take_task(s) || take_share(s)) {
         if (s.lane == 0)
-            atomicAdd(queue.active, 1u);
+            atomicAdd(s.queue.active, 1u);
         __syncwarp();
         return;
     }
     /* Who ends too early leaves nothing undone: the last one to have a task goes on until
        there is no more to take. */
-    bool end = look_at(queue.active) == 0;
+    bool end = look_at(s.queue.active) == 0;
     __threadfence();
-    end = end && look_at(queue.first) >= shares_end(queue);
+    end = end && look_at(s.queue.first) >= shares_end(s);
     end = end || look_at(s.batch.used + USED_OVERFLOW);
     *more = !__any_sync(WHOLE_WARP, end);
     __nanosleep(2000);
 }
 
 /* Ends the task where its root was given up, or all there is room for was found. */
-__device__ inline bool give_up(const pattern_search &s, const pattern_queue &queue)
+__device__ inline bool give_up(const pattern_search &s)
 {
     bool lost = s.batch.root[s.my->root].failed || look_at(s.batch.used + USED_OVERFLOW);
     if (!__any_sync(WHOLE_WARP, lost))
         return false;
-    end_task(s, queue);
+    end_task(s);
     return true;
 }
 
 __global__ void __launch_bounds__(TREE_WARPS *WARP, PATTERN_BLOCKS)
     search_patterns(SYN_GPU_JOB pattern_job job, SYN_GPU_JOB pattern_batch batch,
-                    pattern_queue queue)
+                    SYN_GPU_JOB pattern_queue queue)
 {
     extern __shared__ uint64_t pattern_shared[];
-    long long begun = clock64();
-    uint32_t mine = threadIdx.x / WARP;
-    size_t warp = (size_t) blockIdx.x * TREE_WARPS + mine;
-    pattern_warp *my = (pattern_warp *) pattern_shared + mine;
-    pattern_search s = {{}, job, batch, my, queue.arena + warp * queue.room, queue.room,
-                        threadIdx.x % WARP};
-    copy_words(my, queue.state + warp);
-    __syncwarp();
+    const long long begun = clock64();
+    pattern_search s(job, batch, queue, pattern_shared);
+    const pattern_warp *my = s.my;
     bool more = true;
     for (uint32_t steps = 1; more; steps++) {
         bool busy = my->busy, deeper = my->deepest != NO_PLACE;
         __syncwarp();
         if (!busy)
-            take_work(s, queue, &more);
+            take_work(s, &more);
         else if (deeper)
             step_masks(s);
         else
-            step_root(s, queue);
+            step_root(s);
         if (steps % 4 == 0 && more) {
             busy = my->busy;
             __syncwarp();
-            if (busy && !give_up(s, queue) && others_wait(s, queue))
-                give_some(s, queue);
-            bool late = clock64() - begun > queue.cycles;
-            if (__any_sync(WHOLE_WARP, late))
+            if (busy && !give_up(s) && others_wait(s))
+                give_some(s);
+            if (s.is_late(begun))
                 break;
         }
     }
     if (s.lane == 0 && more)
         atomicAdd(batch.used + USED_BUSY, 1u);
-    __syncwarp();
-    copy_words(queue.state + warp, my);
+    s.leave();
 }
 
 }  // namespace gpu

@@ -16,34 +16,36 @@
 #pragma once
 
 extern "C" {
-#include "gpu/published/strategies.h"
+#include "core/episodes/mine.h"
 }
 #include "core/base/seek.h"
+#include "gpu/base/devices.h"
+#include "gpu/published/options.h"
 
 #include <cuda_runtime.h>
-
-#include <cstdint>
 
 namespace gpu {
 
 /* ---- what all strategies are given ---- */
 
-struct strategy_events {          /* on the device, as in syn_recording */
-    uint32_t n;
-    const int64_t *tick;          /* [n] */
-    const uint32_t *unit, *group, *by_unit;  /* [n] */
-    const uint32_t *first;        /* [units + 1] */
-    const int64_t *bounds;        /* [intervals][2] low, high in ticks */
+struct strategy_events : syn_recording {  /* its arrays are on the device */
+    const syn_interval *bounds;   /* [intervals] */
     uint32_t intervals;
 };
 
 struct strategy_batch {           /* on the device */
     uint32_t size, n;
-    const uint32_t *unit;         /* [size][n] */
-    const uint32_t *interval;     /* [size - 1][n] */
-    uint32_t *count;              /* [n] to be filled */
+    uint32_t all;                 /* candidates in the following arrays */
+    const uint32_t *unit;         /* [size][all] */
+    const uint32_t *interval;     /* [size - 1][all] */
+    uint32_t *count;              /* [all] to be filled */
+    const uint32_t *chosen;       /* [n] the numbers of those to be counted, or NULL for
+                                     all of them */
     const volatile uint32_t *stop;/* set to 1 by the host: give up soon (checked every few
                                      thousand steps) */
+
+    /* Where candidate i is in the arrays. */
+    __device__ uint32_t place(uint32_t i) const { return chosen ? chosen[i] : i; }
 };
 
 /* What is counted, and how. */
@@ -52,7 +54,6 @@ struct strategy_task {
     const syn_interval *intervals;
     uint32_t n_intervals;
     syn_gpu_strategy_options options;
-    syn_gpu_call *call;
 };
 
 /* What a strategy adds to while it counts a batch. */
@@ -93,14 +94,18 @@ struct list_place {
     size_t apart;
 };
 
-/* That of one of `threads` threads: at `waiting`, or in the block's own memory where that
-   is null. Taking an event off a list waits for the next one to be read. */
-__device__ inline list_place place_of(uint32_t *waiting, size_t thread, size_t threads)
+/* That of this thread's machine number `k` of `machines`: at `waiting`, or in the block's
+   own memory where that is null. Taking an event off a list waits for the next one to be
+   read. */
+__device__ inline list_place place_of(uint32_t *waiting, uint32_t k = 0,
+                                      uint32_t machines = 1)
 {
     extern __shared__ uint32_t near_lists[];
     if (waiting == nullptr)
-        return {near_lists + threadIdx.x, blockDim.x};
-    return {waiting + thread, threads};
+        return {near_lists + k * blockDim.x + threadIdx.x, machines * blockDim.x};
+    size_t width = (size_t) gridDim.x * blockDim.x, rows = k * gridDim.y + blockIdx.y;
+    return {waiting + rows * width + blockIdx.x * blockDim.x + threadIdx.x,
+            machines * gridDim.y * width};
 }
 
 /* The units of candidate i, and the interval before each; none after its last event. */
@@ -108,11 +113,13 @@ template <int ROOM, int STEPS>
 __device__ inline void read_candidate(const strategy_batch &batch, uint32_t i,
                                       uint32_t (&unit)[ROOM], uint32_t (&interval)[ROOM])
 {
+    uint32_t at = batch.place(i);
 #pragma unroll (STEPS)
     for (int k = 0; k < ROOM; k++) {
         bool used = k < (int) batch.size;
-        unit[k] = used ? batch.unit[(size_t) k * batch.n + i] : EMPTY;
-        interval[k] = used && k > 0 ? batch.interval[(size_t) (k - 1) * batch.n + i] : 0;
+        unit[k] = used ? batch.unit[(size_t) k * batch.all + at] : EMPTY;
+        interval[k] =
+            used && k > 0 ? batch.interval[(size_t) (k - 1) * batch.all + at] : 0;
     }
 }
 
@@ -150,7 +157,7 @@ template <int ROOM> class machine {
        within the upper bound, and has waited longest. */
     __device__ bool follows(const machine_input &in, int k, uint32_t e)
     {
-        uint2 window = __ldg(&in.window[(size_t) interval_[k] * in.n + e]);
+        uint2 window = __ldg(&in.window[(size_t) interval_[k] * in.events + e]);
         while (front_[k - 1] < window.x) {
             head_[k - 1]++;
             front_[k - 1] = head_[k - 1] == tail_[k - 1] ? EMPTY
@@ -200,23 +207,6 @@ public:
         return complete;
     }
 
-    /* Reads the events begin .. end - 1, and tells `completed` those that complete an
-       occurrence. The threads of a warp read the same event at a time. */
-    template <class F>
-    __device__ void run(const machine_input &in, uint32_t begin, uint32_t end,
-                        const volatile uint32_t *stop, F completed)
-    {
-        uint32_t next = begin < end ? __ldg(&in.unit[begin]) : EMPTY;
-        for (uint32_t e = begin; e < end; e++) {
-            uint32_t unit = next;
-            next = e + 1 < end ? __ldg(&in.unit[e + 1]) : EMPTY;
-            if (step(in, e, unit))
-                completed(e);
-            if (e % STOP_EVERY == STOP_EVERY - 1 && *stop)
-                return;
-        }
-    }
-
     /* Reads on from event `at` up to the next one that completes an occurrence, and gives
        that, or `end`; `at` becomes the next event. */
     __device__ uint32_t next(const machine_input &in, uint32_t &at, uint32_t end)
@@ -230,8 +220,26 @@ public:
     }
 };
 
+/* Reads the events begin .. end - 1, and tells `completed` those at which the machine
+   completes an occurrence. The threads of a warp read the same event at a time. */
+template <class MACHINE, class F>
+__device__ void run(MACHINE &m, const machine_input &in, uint32_t begin, uint32_t end,
+                    const volatile uint32_t *stop, F completed)
+{
+    uint32_t next = begin < end ? __ldg(&in.unit[begin]) : EMPTY;
+    for (uint32_t e = begin; e < end; e++) {
+        uint32_t unit = next;
+        next = e + 1 < end ? __ldg(&in.unit[e + 1]) : EMPTY;
+        if (m.step(in, e, unit))
+            completed(e);
+        if (e % STOP_EVERY == STOP_EVERY - 1 && *stop)
+            return;
+    }
+}
+
 /* The first event of those before `end` whose tick is at least `tick`. */
-__device__ inline uint32_t first_from(const int64_t *ticks, uint32_t end, int64_t tick)
+__host__ __device__ inline uint32_t first_from(const int64_t *ticks, uint32_t end,
+                                               int64_t tick)
 {
     uint32_t begin = 0;
     SYN_SEEK(uint32_t, at, begin, end, ticks[at] < tick);
@@ -242,29 +250,36 @@ __device__ inline uint32_t first_from(const int64_t *ticks, uint32_t end, int64_
 __global__ void find_machine_windows(strategy_events events, uint2 *window)
 {
     uint32_t e = blockIdx.x * blockDim.x + threadIdx.x;
-    if (e >= events.n)
+    if (e >= events.events)
         return;
     int64_t tick = events.tick[e];
     for (uint32_t k = blockIdx.y; k < events.intervals; k += gridDim.y) {
-        uint32_t last = first_from(events.tick, e, tick - events.bounds[2 * k]);
-        uint32_t first = first_from(events.tick, last, tick - events.bounds[2 * k + 1]);
-        window[(size_t) k * events.n + e] = make_uint2(first, last);
+        uint32_t last = first_from(events.tick, e, tick - events.bounds[k].low);
+        uint32_t first = first_from(events.tick, last, tick - events.bounds[k].high);
+        window[(size_t) k * events.events + e] = make_uint2(first, last);
     }
 }
 
 /* PTPE, "per-thread per-episode" (Cao et al. 2010): a thread takes an episode and reads
    the whole recording. */
 
-template <int ROOM>
-__global__ void count_whole(machine_input in, strategy_batch batch, uint32_t *waiting)
+template <class MACHINE>
+__device__ inline void count_with(const machine_input &in, const strategy_batch &batch,
+                                  uint32_t *waiting)
 {
     uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= batch.n)
         return;
-    machine<ROOM> m(batch, i, place_of(waiting, i, (size_t) gridDim.x * blockDim.x));
+    MACHINE m(batch, i, place_of(waiting));
     uint32_t count = 0;
-    m.run(in, 0, in.n, batch.stop, [&](uint32_t) { count++; });
-    batch.count[i] = count;
+    run(m, in, 0, in.events, batch.stop, [&](uint32_t) { count++; });
+    batch.count[batch.place(i)] = count;
+}
+
+template <int ROOM>
+__global__ void count_whole(machine_input in, strategy_batch batch, uint32_t *waiting)
+{
+    count_with<machine<ROOM>>(in, batch, waiting);
 }
 
 /* MTPE, "multiple threads per episode" (Cao et al. 2010): a thread takes an episode and a
@@ -300,12 +315,10 @@ __global__ void count_segments(machine_input in, strategy_batch batch,
     uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= batch.n)
         return;
-    size_t width = (size_t) gridDim.x * blockDim.x;
-    machine<ROOM> m(batch, i,
-                    place_of(waiting, blockIdx.y * width + i, gridDim.y * width));
+    machine<ROOM> m(batch, i, place_of(waiting));
     const segment here = segments[blockIdx.y];
     uint32_t count = 0, entry = 0;
-    m.run(in, here.lead, here.end, batch.stop, [&](uint32_t e) {
+    run(m, in, here.lead, here.end, batch.stop, [&](uint32_t e) {
         if (e < here.begin)
             entry = e + 1;
         else
@@ -353,11 +366,12 @@ __global__ void stitch_segments(machine_input in, strategy_batch batch,
     uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= batch.n)
         return;
-    size_t width = (size_t) gridDim.x * blockDim.x;
-    machine<ROOM> right(batch, i, place_of(waiting, i, 2 * width));
-    machine<ROOM> wrong(batch, i, place_of(waiting, width + i, 2 * width));
+    machine<ROOM> right(batch, i, place_of(waiting, 0, 2));
+    machine<ROOM> wrong(batch, i, place_of(waiting, 1, 2));
     uint32_t open = from.exit[i], count = from.count[i];
-    for (uint32_t r = 1; r < n_segments && !*batch.stop; r++) {
+    for (uint32_t r = 1; r < n_segments; r++) {
+        if (r % 64 == 0 && *batch.stop)
+            break;
         const segment here = segments[r];
         size_t at = (size_t) r * batch.n + i;
         uint32_t guess = from.entry[at], exit = from.exit[at];
@@ -367,7 +381,7 @@ __global__ void stitch_segments(machine_input in, strategy_batch batch,
         else
             open = stitch_segment(in, here, open, guess, exit, right, wrong, &count);
     }
-    batch.count[i] = count;
+    batch.count[batch.place(i)] = count;
 }
 
 /* ---- the paper's own merge ---- */
@@ -390,9 +404,9 @@ struct published_notes {
 __device__ inline uint32_t crossing_end(const strategy_events &events, uint32_t begin,
                                         int64_t span)
 {
-    return begin < events.n
-               ? first_from(events.tick, events.n, events.tick[begin] + span)
-               : events.n;
+    return begin < events.events
+               ? first_from(events.tick, events.events, events.tick[begin] + span)
+               : events.events;
 }
 
 /* blockIdx.y is the segment and the machine: machine k starts as far before its segment
@@ -408,13 +422,12 @@ __global__ void run_published(machine_input in, strategy_batch batch,
     uint32_t s = blockIdx.y / batch.size, k = blockIdx.y % batch.size;
     if (i >= batch.n || (s == 0 && k > 0))
         return;
-    size_t width = (size_t) gridDim.x * blockDim.x;
-    machine<ROOM> m(batch, i,
-                    place_of(waiting, blockIdx.y * width + i, gridDim.y * width));
+    machine<ROOM> m(batch, i, place_of(waiting));
     const segment here = segments[s];
     int64_t span = 0, before = 0;
+    const uint32_t *interval = batch.interval + batch.place(i);
     for (uint32_t j = 0; j + 1 < batch.size; j++) {
-        span += in.bounds[2 * batch.interval[(size_t) j * batch.n + i] + 1];
+        span += in.bounds[interval[(size_t) j * batch.all]].high;
         before = j + 1 == k ? span : before;
     }
     int64_t boundary = in.tick[here.begin];
@@ -422,12 +435,12 @@ __global__ void run_published(machine_input in, strategy_batch batch,
     uint32_t second_limit = crossing_end(in, here.end, span);
     uint32_t a = EMPTY, b = EMPTY, count = 0;
     m.start_over(first_from(in.tick, here.begin, boundary - before));
-    m.run(in, first_from(in.tick, here.begin, boundary - k * longest), here.beyond,
-          batch.stop, [&](uint32_t e) {
-              a = e >= here.begin && a == EMPTY ? e : a;
-              b = e >= here.end && b == EMPTY ? e : b;
-              count += e >= here.begin && e < here.end;
-          });
+    run(m, in, first_from(in.tick, here.begin, boundary - k * longest), here.beyond,
+        batch.stop, [&](uint32_t e) {
+            a = e >= here.begin && a == EMPTY ? e : a;
+            b = e >= here.end && b == EMPTY ? e : b;
+            count += e >= here.begin && e < here.end;
+        });
     size_t at = (size_t) blockIdx.y * batch.n + i;
     out.a[at] = a < first_limit ? a + 1 : 0;
     out.b[at] = b < second_limit ? b + 1 : 0;
@@ -466,7 +479,7 @@ __global__ void judge_published(strategy_batch batch, published_tuples of,
         return;
     if (of.b[i] == EMPTY)
         atomicAdd(&notes->unmatched, 1ull);
-    else if (of.count[i] != batch.count[i])
+    else if (of.count[i] != batch.count[batch.place(i)])
         atomicAdd(&notes->miscounted, 1ull);
 }
 
@@ -481,7 +494,7 @@ template <int ROOM> class bounding_machine {
     uint32_t latest_[ROOM];  /* one more than the newest event; 0 for none */
     uint32_t size_;
 public:
-    __device__ bounding_machine(const strategy_batch &batch, uint32_t i)
+    __device__ bounding_machine(const strategy_batch &batch, uint32_t i, list_place)
         : size_(batch.size)
     {
         read_candidate<ROOM, STEPS>(batch, i, unit_, interval_);
@@ -501,8 +514,8 @@ public:
         bool complete = false;
 #pragma unroll (STEPS)
         for (int k = ROOM - 1; k > 0; k--) {
-            if (unit_[k] != unit ||
-                latest_[k - 1] <= __ldg(&in.window[(size_t) interval_[k] * in.n + e].x))
+            const uint2 *window = in.window + (size_t) interval_[k] * in.events;
+            if (unit_[k] != unit || latest_[k - 1] <= __ldg(&window[e].x))
                 continue;
             latest_[k] = e + 1;
             complete |= k + 1 == (int) size_;
@@ -515,46 +528,17 @@ public:
     }
 };
 
-/* may_be[i]: whether candidate i can reach `min_count`. */
-template <int ROOM>
-__global__ void bound_counts(machine_input in, strategy_batch batch, uint32_t min_count,
-                             uint32_t *may_be)
+/* To batch.count, the upper bounds. */
+template <int ROOM> __global__ void bound_counts(machine_input in, strategy_batch batch)
 {
-    uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i >= batch.n)
-        return;
-    bounding_machine<ROOM> m(batch, i);
-    uint32_t count = 0;
-    for (uint32_t e = 0; e < in.n; e++) {
-        count += m.step(in, e, __ldg(&in.unit[e]));
-        if (e % STOP_EVERY == STOP_EVERY - 1 && *batch.stop)
-            break;
-    }
-    may_be[i] = count >= min_count;
+    count_with<bounding_machine<ROOM>>(in, batch, nullptr);
 }
 
-/* Copies the candidates that may be frequent, `kept` of them, candidate i to place[i]. */
-__global__ void gather_survivors(strategy_batch batch, const uint32_t *may_be,
-                                 const uint32_t *place, uint32_t kept, uint32_t *unit,
-                                 uint32_t *interval)
-{
-    uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i >= batch.n || !may_be[i])
-        return;
-    for (uint32_t k = 0; k < batch.size; k++)
-        unit[(size_t) k * kept + place[i]] = batch.unit[(size_t) k * batch.n + i];
-    for (uint32_t k = 0; k + 1 < batch.size; k++)
-        interval[(size_t) k * kept + place[i]] =
-            batch.interval[(size_t) k * batch.n + i];
-}
-
-/* Brings the survivors' counts back; the others' are 0. */
-__global__ void scatter_counts(strategy_batch batch, const uint32_t *may_be,
-                               const uint32_t *place, const uint32_t *found)
-{
-    uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i < batch.n)
-        batch.count[i] = may_be[i] ? found[place[i]] : 0;
-}
+/* Whether candidate i can reach `least`. */
+struct may_reach {
+    const uint32_t *bound;
+    uint32_t least;
+    __device__ bool operator()(uint32_t i) const { return bound[i] >= least; }
+};
 
 }  // namespace gpu

@@ -4,7 +4,8 @@
 #include "gpu/base/launch.cuh"
 #include "gpu/published/machine.cuh"
 
-#include <cub/device/device_scan.cuh>
+#include <cub/device/device_select.cuh>
+#include <thrust/iterator/counting_iterator.h>
 
 namespace gpu {
 
@@ -35,30 +36,25 @@ inline uint32_t slots_of(const syn_recording *r, int64_t longest)
     return slots;
 }
 
-/* The first event whose tick is at least `tick`. */
-inline uint32_t event_from(const syn_recording *r, int64_t tick)
-{
-    return (uint32_t) (std::lower_bound(r->tick, r->tick + r->events, tick) - r->tick);
-}
-
 /* At most `wanted` segments of about the same number of events, cut between ticks, for
    episodes that span at most `span` ticks. There is at least one event. */
 inline std::vector<segment> cut_segments(const syn_recording *r, int64_t span,
                                          uint32_t wanted)
 {
     std::vector<segment> out;
+    auto event_from = [r](int64_t tick) { return first_from(r->tick, r->events, tick); };
     for (uint32_t s = 0; s < wanted; s++) {
         uint32_t begin = r->group[(uint64_t) s * r->events / wanted];
         if (!out.empty() && begin == out.back().begin)
             continue;
         int64_t tick = r->tick[begin];
-        out.push_back({event_from(r, tick - LEAD_SPANS * span),
-                       event_from(r, tick - span), begin, r->events, r->events});
+        out.push_back({event_from(tick - LEAD_SPANS * span), event_from(tick - span),
+                       begin, r->events, r->events});
     }
     out[0].lead = out[0].reach = 0;
     for (size_t s = 1; s < out.size(); s++) {
         out[s - 1].end = out[s].begin;
-        out[s - 1].beyond = event_from(r, r->tick[out[s].begin] + span);
+        out[s - 1].beyond = event_from(r->tick[out[s].begin] + span);
     }
     return out;
 }
@@ -89,16 +85,15 @@ class machine_counter final : public strategy {
     segment_counts counts_ = {};
     published_tuples tuples_ = {};
     published_notes *found_ = nullptr;
-    uint32_t *may_be_ = nullptr, *place_ = nullptr;
-    strategy_batch kept_ = {};
+    uint32_t *chosen_ = nullptr, *n_chosen_ = nullptr;
 
     /* Done at the first count. */
     void find_windows()
     {
         if (in_.window)
             return;
-        own_.ensure(&window_, (size_t) in_.n * in_.intervals);
-        dim3 blocks(blocks_for(in_.n, THREADS), most_of_grid(in_.intervals));
+        own_.ensure(&window_, (size_t) in_.events * in_.intervals);
+        dim3 blocks(blocks_for(in_.events, THREADS), most_of_grid(in_.intervals));
         launch(find_machine_windows, {blocks, THREADS}, stream_, in_, window_);
         in_.window = window_;
     }
@@ -114,27 +109,17 @@ class machine_counter final : public strategy {
 
     size_t slots(uint32_t size) const { return (size_t) (size - 1) * in_.slots; }
 
-    /* Room for the lists of so many machines. What was there is lost. */
-    uint32_t *waiting(uint32_t size, size_t machines)
+    /* The lists of all threads of a launch, of so many machines each; or null, where
+       these are so short that blocks get memory of their own for them. */
+    uint32_t *lists(uint32_t size, grid *g, size_t machines = 1)
     {
-        waiting_.ensure(machines * slots(size));
+        size_t of_thread = machines * slots(size);
+        g->shared = g->threads.x * of_thread * sizeof(uint32_t);
+        if (g->shared <= NEAR)
+            return nullptr;
+        g->shared = 0;
+        waiting_.ensure((size_t) g->blocks.x * g->blocks.y * g->threads.x * of_thread);
         return waiting_.get();
-    }
-
-    /* Gives blocks memory of their own for their lists, where these are not too long for
-       that: whether they are not. */
-    bool are_near(uint32_t size, grid *g) const
-    {
-        size_t bytes = g->threads.x * slots(size) * sizeof(uint32_t);
-        g->shared = bytes <= NEAR ? bytes : 0;
-        return g->shared > 0;
-    }
-
-    /* The lists of all threads, or null where they are near. */
-    uint32_t *lists(uint32_t size, grid *g)
-    {
-        size_t threads = (size_t) g->blocks.x * g->threads.x * g->blocks.y;
-        return are_near(size, g) ? nullptr : waiting(size, threads);
     }
 
     /* Threads of PTPE that the device runs at a time: MP * B_MP * T_B. */
@@ -156,7 +141,6 @@ class machine_counter final : public strategy {
         with_room(batch.size, [&](auto room) {
             launch(count_whole<decltype(room)::value>, g, stream_, in_, batch, waiting);
         });
-        notes.capacity = capacity(batch.size);
     }
 
     /* Cuts the recording into as many segments as fill the device and fit in its memory,
@@ -189,20 +173,18 @@ class machine_counter final : public strategy {
         own_.ensure_all((size_t) n * batch.n, &counts_.entry, &counts_.exit,
                         &counts_.count);
         grid g = grid_of(batch.n, n), one = {dim3(g.blocks.x), g.threads};
-        bool near = are_near(batch.size, &g);
-        size_t threads = (size_t) g.blocks.x * g.threads.x;
-        uint32_t *all = waiting(batch.size, threads * (near ? 2 : std::max(n, 2u)));
+        uint32_t *waiting = lists(batch.size, &g);
         with_room(batch.size, [&](auto room) {
             launch(count_segments<decltype(room)::value>, g, stream_, in_, batch,
-                   segments_, counts_, near ? nullptr : all);
+                   segments_, counts_, waiting);
         });
+        waiting = lists(batch.size, &one, 2);
         /* This is run little, and so made in fewer versions. */
         with_number<4, 8, SYN_GPU_SIZES>(batch.size, [&](auto room) {
             launch(stitch_segments<decltype(room)::value>, one, stream_, in_, batch,
-                   segments_, n, counts_, all);
+                   segments_, n, counts_, waiting);
         });
         notes.segmented += batch.n;
-        notes.capacity = capacity(batch.size);
         if (task_.options.published)
             merge_as_published(batch);
     }
@@ -215,8 +197,7 @@ class machine_counter final : public strategy {
         uint32_t n = cut(batch, batch.size, 1);
         own_.ensure_all((size_t) n * batch.size * batch.n, &tuples_.a, &tuples_.b,
                         &tuples_.count);
-        own_.ensure(&found_, 1);
-        fill(found_, 0, 1, stream_);
+        own_.ensure_clear(&found_, 1, stream_);
         grid g = grid_of(batch.n, n * batch.size), one = {dim3(g.blocks.x), g.threads};
         uint32_t *waiting = lists(batch.size, &g);
         with_room(batch.size, [&](auto room) {
@@ -249,37 +230,29 @@ class machine_counter final : public strategy {
             count_by_threads(batch);
     }
 
-    /* PreElim, then hybrid for those that may be frequent. */
+    /* PreElim, then hybrid for those that may be frequent; the others count as 0. */
     void count_in_two_passes(const strategy_batch &batch)
     {
-        uint32_t n = batch.n, size = batch.size, kept = 0;
-        grid g = grid_of(n);
-        own_.ensure_all((size_t) n + 1, &may_be_, &place_);
-        fill(may_be_ + n, 0, 1, stream_);
-        with_room(size, [&](auto room) {
-            launch(bound_counts<decltype(room)::value>, g, stream_, in_, batch,
-                   task_.options.min_count, may_be_);
+        strategy_batch left = batch;
+        own_.ensure(&chosen_, batch.n);
+        own_.ensure(&n_chosen_, 1);
+        with_room(batch.size, [&](auto room) {
+            launch(bound_counts<decltype(room)::value>, grid_of(batch.n), stream_, in_,
+                   batch);
         });
-        /* How many may be frequent, and the place of each among them. */
         with_scratch(&scratch_, [&](void *memory, size_t &bytes) {
-            return cub::DeviceScan::ExclusiveSum(memory, bytes, may_be_, place_,
-                                                 (int) n + 1, stream_);
+            thrust::counting_iterator<uint32_t> all(0);
+            may_reach enough = {batch.count, task_.options.min_count};
+            return cub::DeviceSelect::If(memory, bytes, all, chosen_, n_chosen_,
+                                         (int) batch.n, enough, stream_);
         });
-        download(&kept, place_ + n, 1, stream_);
+        download(&left.n, n_chosen_, 1, stream_);
+        fill(batch.count, 0, batch.n, stream_);
         wait_for(stream_);
-        own_.ensure(&kept_.count, kept);
-        if (kept > 0) {
-            kept_.size = size;
-            kept_.n = kept;
-            kept_.stop = batch.stop;
-            own_.ensure(&kept_.unit, (size_t) size * kept);
-            own_.ensure(&kept_.interval, (size_t) (size - 1) * kept);
-            launch(gather_survivors, g, stream_, batch, may_be_, place_, kept,
-                   (uint32_t *) kept_.unit, (uint32_t *) kept_.interval);
-            count_by_number(kept_);
-        }
-        launch(scatter_counts, g, stream_, batch, may_be_, place_, kept_.count);
-        notes.eliminated += n - kept;
+        left.chosen = chosen_;
+        if (left.n > 0)
+            count_by_number(left);
+        notes.eliminated += batch.n - left.n;
     }
 public:
     machine_counter(const strategy_task &task, const strategy_events &events,
@@ -301,6 +274,7 @@ public:
                           (int) SYN_GPU_SIZES, batch.size);
         stream_ = stream;
         find_windows();
+        notes.capacity = capacity(batch.size);
         switch (task_.options.strategy) {
         case SYN_GPU_PTPE: return count_by_threads(batch);
         case SYN_GPU_MTPE: return count_by_segments(batch);

@@ -71,9 +71,7 @@ class occurrences final : public strategy {
     pinned<step_result> seen_{1};
 
     cudaStream_t stream_ = nullptr;   /* those of the batch being counted */
-    const uint32_t *stop_ = nullptr;
-
-    size_t places() const { return std::min(room_ * WIDTH, MOST_PLACES); }
+    const volatile uint32_t *stop_ = nullptr;
 
     /* A thread for each of n things. */
     template <class KERNEL, class... ARGUMENTS>
@@ -89,43 +87,34 @@ class occurrences final : public strategy {
                compaction_ != SYN_GPU_ATOMIC_COMPACT;
     }
 
+    /* Offsets that there are for each entry that a list has room for, and, but where
+       every thread searches twice, as many places. */
+    size_t offsets_each() const
+    {
+        return !keeps_order() ? 0 : compaction_ == SYN_GPU_CUDPP_COMPACT ? WIDTH : 1;
+    }
+
+    size_t places() const { return std::min(room_ * offsets_each(), MOST_PLACES); }
+
+    bool searches_once() const { return compaction_ != SYN_GPU_COUNT_SCAN_WRITE; }
+
     /* Device memory for each entry that a list has room for, a byte of it for CUB. */
     size_t entry_bytes() const
     {
-        size_t lists = 2 * (sizeof(unsigned long long) + sizeof(uint32_t)) + 1;
-        switch (compaction_) {
-        case SYN_GPU_COUNT_ONCE: return lists + 2 * sizeof(uint32_t);
-        case SYN_GPU_CUDPP_COMPACT: return lists + 2 * WIDTH * sizeof(uint32_t);
-        case SYN_GPU_COUNT_SCAN_WRITE: return lists + sizeof(uint32_t);
-        default: return lists;
-        }
+        return 2 * (sizeof(unsigned long long) + sizeof(uint32_t)) + 1 +
+               offsets_each() * (1 + searches_once()) * sizeof(uint32_t);
     }
 
     /* Done at the first count: only then is everything on the device for certain. */
     void prepare()
     {
-        size_t own = events_.n * (sizeof(int64_t) + sizeof(uint32_t));
+        size_t own = events_.events * (sizeof(int64_t) + sizeof(uint32_t));
         size_t half = free_memory() / 2;
         half = half > own ? half - own : 0;
         most_room_ = std::max<size_t>(std::min(half / entry_bytes(), MOST_ROOM), 1);
-        own_.ensure_all(events_.n, &rows_.tick, &rows_.start);
-        start(order_rows, events_.n, events_, rows_);
-        own_.ensure(&result_, 1);
-        fill(result_, 0, 1, stream_);
-    }
-
-    void allocate()
-    {
-        for (partial_list &one : list_)
-            own_.ensure_all(room_, &one.key, &one.other);
-        if (!keeps_order())
-            return;
-        bool sparse = compaction_ == SYN_GPU_CUDPP_COMPACT;
-        own_.ensure(&offset_, (sparse ? places() : room_) + 1);
-        if (sparse)
-            own_.ensure(&place_, places() + 1);
-        else if (compaction_ == SYN_GPU_COUNT_ONCE)
-            own_.ensure(&place_, room_);
+        own_.ensure_all(events_.events, &rows_.tick, &rows_.start);
+        start(order_rows, events_.events, events_, rows_);
+        own_.ensure_clear(&result_, 1, stream_);
     }
 
     /* Makes the lists larger; what they held is lost. Other programs may have taken the
@@ -135,7 +124,11 @@ class occurrences final : public strategy {
         room_ = std::min(room, most_room_);
         for (;; room_ = most_room_ = room_ / 2) {
             try {
-                return allocate();
+                for (partial_list &one : list_)
+                    own_.ensure_all(room_, &one.key, &one.other);
+                own_.ensure(&offset_, places() + 1);
+                own_.ensure(&place_, searches_once() ? places() + 1 : 1);
+                return;
             } catch (const failure &why) {
                 if (why.error != cudaErrorMemoryAllocation || room_ < FIRST_ROOM)
                     throw;
@@ -189,11 +182,9 @@ class occurrences final : public strategy {
     /* Waits for what the step has found. */
     step_result look()
     {
-        check(cudaMemcpyAsync(&result_->stop, stop_, sizeof *stop_, cudaMemcpyDefault,
-                              stream_));
         download(seen_.get(), result_, 1, stream_);
         wait_for(stream_);
-        if (seen_.get()->stop)
+        if (*stop_)
             throw stopped{};
         return *seen_.get();
     }
@@ -201,7 +192,8 @@ class occurrences final : public strategy {
     size_t extend_by_counters(const step_job &job)
     {
         fill(&result_->reserved, 0, 1, stream_);
-        start(compaction_ == SYN_GPU_ONE_COUNTER ? extend_by_counter : extend_by_blocks,
+        start(compaction_ == SYN_GPU_ONE_COUNTER ? extend_by_counter<false>
+                                                 : extend_by_counter<true>,
               n_, job, list_[1 - now_], room_, &result_->reserved);
         return look().reserved;
     }
@@ -235,7 +227,7 @@ class occurrences final : public strategy {
     /* Searches, and then writes what was found, or what a second search finds. */
     size_t extend_by_counts(const step_job &job)
     {
-        uint32_t *begin = compaction_ == SYN_GPU_COUNT_ONCE ? place_ : nullptr;
+        uint32_t *begin = searches_once() ? place_ : nullptr;
         start(find_longer, (size_t) n_ + 1, job, offset_, begin);
         scan(offset_, n_);
         size_t found = look().scanned;
@@ -293,10 +285,16 @@ class occurrences final : public strategy {
             now_ = 1 - now_;
     }
 
-    template <typename Keys, typename Starts>
-    void keep_latest(Keys keys, Starts starts)
+    /* Of those in an ordered list that have the same end, only the one with the latest
+       start can be the first to be taken. One warp goes through them all: better few
+       than many. */
+    void thin(bool back)
     {
         partial_list to = list_[1 - now_];
+        key_by_end by_end = {list_[now_], shift_, back ? rows_.start : nullptr};
+        thrust::counting_iterator<uint32_t> all(0);
+        auto keys = thrust::make_transform_iterator(all, by_end);
+        auto starts = thrust::make_transform_iterator(all, start_of{by_end});
         with_scratch(&scratch_, [&](void *memory, size_t &bytes) {
             return cub::DeviceReduce::ReduceByKey(memory, bytes, keys, to.key, starts,
                                                   to.other, &result_->scanned, later(),
@@ -304,22 +302,6 @@ class occurrences final : public strategy {
         });
         n_ = look().scanned;
         now_ = 1 - now_;
-    }
-
-    /* Of those in an ordered list that have the same end, only the one with the latest
-       start can be the first to be taken. One warp goes through them all: better few
-       than many. */
-    void thin(bool back)
-    {
-        partial_list from = list_[now_];
-        if (back) {
-            thrust::counting_iterator<uint32_t> all(0);
-            keep_latest(thrust::make_transform_iterator(all, key_by_end{from, shift_}),
-                        thrust::make_transform_iterator(
-                            all, start_of{from, rows_.start, shift_}));
-        } else {
-            keep_latest(from.key, from.other);
-        }
     }
 
     /* Counts the candidates begin .. end - 1, with n partial occurrences to begin with.
@@ -384,14 +366,15 @@ class occurrences final : public strategy {
 public:
     occurrences(const strategy_task &task, const strategy_events &events)
         : events_(events), compaction_(task.options.compaction),
-          dedup_(task.options.dedup != 0), shift_((uint32_t) syn_radix_bits(events.n))
+          dedup_(task.options.dedup != 0),
+          shift_((uint32_t) syn_radix_bits(events.events))
     {
     }
 
     void count(const strategy_batch &batch, cudaStream_t stream) override
     {
         stream_ = stream;
-        stop_ = (const uint32_t *) batch.stop;
+        stop_ = batch.stop;
         if (most_room_ == 0)
             prepare();
         try {

@@ -27,7 +27,7 @@ struct row_view {
 /* One step: every partial occurrence of `from` is lengthened by one event. */
 struct step_job {
     const uint32_t *first;            /* [units + 1] rows of a unit */
-    const int64_t *bounds;            /* [intervals][2] */
+    const syn_interval *bounds;       /* [intervals] */
     row_view rows;
     partial_list from;
     uint32_t n, shift;
@@ -42,13 +42,12 @@ struct step_result {
     unsigned long long reserved;
     uint32_t scanned;
     uint32_t most;  /* that one thread found, where it is more than it has places for */
-    uint32_t stop;
 };
 
 __global__ void order_rows(strategy_events events, row_view rows)
 {
     uint32_t row = blockIdx.x * blockDim.x + threadIdx.x;
-    if (row >= events.n)
+    if (row >= events.events)
         return;
     uint32_t event = events.by_unit[row];
     rows.tick[row] = events.tick[event];
@@ -87,58 +86,30 @@ struct found_rows {
     uint32_t begin, n;
 };
 
-/* One partial occurrence: its candidate, the time of its last event (its first, where
-   occurrences are found backward), and the bounds and rows of what lengthens it. */
-struct partial {
-    uint32_t candidate;
-    unsigned long long base;  /* the candidate as it stands in a key */
-    int64_t now, low, high;
-    uint32_t first, last;     /* rows of the unit, and one past them */
-};
-
-__device__ inline partial read_partial(const step_job &job, uint32_t i)
-{
-    unsigned long long key = job.from.key[i];
-    uint32_t candidate = (uint32_t) (key >> job.shift);
-    unsigned long long base = (unsigned long long) candidate << job.shift;
-    uint32_t unit = job.unit[candidate], interval = job.interval[candidate];
-    return {candidate, base, job.rows.tick[key - base], job.bounds[2 * interval],
-            job.bounds[2 * interval + 1], job.first[unit], job.first[unit + 1]};
-}
-
-/* With `dedup`, an event that the candidate's next partial occurrence also reaches is
+/* What partial occurrence i is lengthened by: the events of the next unit that it reaches
+   or, going back, those of the unit before that it may follow, whose lags are negative.
+   With `dedup`, an event that the candidate's next partial occurrence also reaches is
    left to that one: it starts no earlier, because latest starts never decrease with
    ends. So no event is reached twice, and what is found is sorted again. */
-__device__ inline found_rows find_successors(const step_job &job, uint32_t i)
-{
-    partial p = read_partial(job, i);
-    if (job.dedup && i + 1 < job.n) {
-        unsigned long long next = job.from.key[i + 1];
-        if (next >> job.shift == p.candidate)
-            p.high = min(p.high, job.rows.tick[next - p.base] - p.now + p.low);
-    }
-    uint32_t begin = p.first;
-    SYN_SEEK(uint32_t, at, begin, p.last, job.rows.tick[at] - p.now <= p.low);
-    uint32_t end = begin;
-    SYN_SEEK_NEAR(uint32_t, at, end, p.last, job.rows.tick[at] - p.now <= p.high);
-    return {p.base, begin, end - begin};
-}
-
-/* The events of the unit before that the partial occurrence may follow. */
-__device__ inline found_rows find_predecessors(const step_job &job, uint32_t i)
-{
-    partial p = read_partial(job, i);
-    uint32_t begin = p.first;
-    SYN_SEEK(uint32_t, at, begin, p.last, p.now - job.rows.tick[at] > p.high);
-    uint32_t end = begin;
-    SYN_SEEK_NEAR(uint32_t, at, end, p.last, p.now - job.rows.tick[at] > p.low);
-    return {p.base, begin, end - begin};
-}
-
-/* What a partial occurrence is lengthened by, in the direction of the step. */
 __device__ inline found_rows find_next(const step_job &job, uint32_t i)
 {
-    return job.back ? find_predecessors(job, i) : find_successors(job, i);
+    unsigned long long key = job.from.key[i], candidate = key >> job.shift;
+    unsigned long long base = candidate << job.shift;
+    uint32_t unit = job.unit[candidate], last = job.first[unit + 1];
+    const syn_interval lag = job.bounds[job.interval[candidate]];
+    const int64_t *tick = job.rows.tick, now = tick[key - base];
+    int64_t low = job.back ? -lag.high - 1 : lag.low;
+    int64_t high = job.back ? -lag.low - 1 : lag.high;
+    if (job.dedup && i + 1 < job.n) {
+        unsigned long long next = job.from.key[i + 1];
+        if (next >> job.shift == candidate)
+            high = min(high, tick[next - base] - now + low);
+    }
+    uint32_t begin = job.first[unit];
+    SYN_SEEK(uint32_t, at, begin, last, tick[at] - now <= low);
+    uint32_t end = begin;
+    SYN_SEEK_NEAR(uint32_t, at, end, last, tick[at] - now <= high);
+    return {base, begin, end - begin};
 }
 
 struct take_job {
@@ -203,43 +174,34 @@ __device__ inline void write_longer(const step_job &job, uint32_t i,
 
 /* ---- counters: places are given in the order in which threads ask, which is any ---- */
 
-/* "one-counter": every thread adds to the list's one counter. */
+/* "one-counter": every thread adds to the list's one counter. "atomic-compact"
+   (AtomicCompact): threads add to a counter of their block, in shared memory, and the
+   block once to the list's. */
+template <bool BLOCKS>
 __global__ void extend_by_counter(SYN_GPU_JOB step_job job, partial_list to,
                                   unsigned long long room, unsigned long long *length)
 {
-    uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i >= job.n)
-        return;
-    found_rows found = find_successors(job, i);
-    if (found.n == 0)
-        return;
-    unsigned long long at = atomicAdd(length, (unsigned long long) found.n);
-    if (at + found.n <= room)
-        write_longer(job, i, found, to, at);
-}
-
-/* "atomic-compact" (AtomicCompact): threads add to a counter of their block,
-   in shared memory, and the block once to the list's. */
-__global__ void extend_by_blocks(SYN_GPU_JOB step_job job, partial_list to,
-                                 unsigned long long room, unsigned long long *length)
-{
     __shared__ unsigned long long in_block, base;
     uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (threadIdx.x == 0)
-        in_block = 0;
-    __syncthreads();
     found_rows found = {};
     unsigned long long at = 0;
-    if (i < job.n)
-        found = find_successors(job, i);
-    if (found.n > 0)
-        at = atomicAdd(&in_block, (unsigned long long) found.n);
-    __syncthreads();
     if (threadIdx.x == 0)
-        base = in_block > 0 ? atomicAdd(length, in_block) : 0;
-    __syncthreads();
-    if (found.n > 0 && base + at + found.n <= room)
-        write_longer(job, i, found, to, base + at);
+        in_block = base = 0;
+    if (i < job.n)
+        found = find_next(job, i);
+    if (BLOCKS)
+        __syncthreads();
+    if (found.n > 0)
+        at = atomicAdd(BLOCKS ? &in_block : length, (unsigned long long) found.n);
+    if (BLOCKS) {
+        __syncthreads();
+        if (threadIdx.x == 0 && in_block > 0)
+            base = atomicAdd(length, in_block);
+        __syncthreads();
+        at += base;
+    }
+    if (found.n > 0 && at + found.n <= room)
+        write_longer(job, i, found, to, at);
 }
 
 /* ---- "cudpp-compact" (CudppCompact): a prefix sum over an array with gaps ---- */
@@ -316,24 +278,23 @@ __global__ void write_found(SYN_GPU_JOB step_job job, const uint32_t *offset,
 
 /* ---- thinning ---- */
 
-/* The key and the start of an occurrence that was tracked back: the same as if it had
-   been tracked from its first event. */
+/* The key and the start of an occurrence: where it was tracked back, the same as if it
+   had been tracked from its first event. `start` is of a row, and NULL where it was not
+   tracked back. */
 struct key_by_end {
     partial_list list;
     uint32_t shift;
+    const uint32_t *start;
     __host__ __device__ unsigned long long operator()(uint32_t i) const
     {
-        return (list.key[i] >> shift << shift) | list.other[i];
+        return start ? (list.key[i] >> shift << shift) | list.other[i] : list.key[i];
     }
 };
 
-struct start_of {
-    partial_list list;
-    const uint32_t *start;  /* of a row */
-    uint32_t shift;
+struct start_of : key_by_end {
     __host__ __device__ uint32_t operator()(uint32_t i) const
     {
-        return start[list.key[i] & ((1ull << shift) - 1)];
+        return start ? start[list.key[i] & ((1ull << shift) - 1)] : list.other[i];
     }
 };
 

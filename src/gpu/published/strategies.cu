@@ -1,5 +1,9 @@
 /* The published strategies' host: a thread for each device, between which the candidates
    of a batch are divided. */
+extern "C" {
+#include "gpu/published/strategies.h"
+}
+
 #include "gpu/base/crew.cuh"
 #include "gpu/published/machines.cuh"
 #include "gpu/published/occurrence.cuh"
@@ -15,36 +19,28 @@ constexpr size_t BATCH = (size_t) 1 << 20;  /* candidates of one device at a tim
 
 /* One device with the recording on it. All but interrupt() is called by its thread. */
 class worker {
-    int device_;
-    std::atomic<bool> stopped_{false};
     size_t piece_ = BATCH;  /* candidates that fit in its memory */
-    stream stream_, signals_;
+    stream stream_;
     stopwatch time_, all_time_;  /* of kernels; with copying */
     arrays own_;  /* of the pointers that follow */
     strategy_events events_ = {};
     strategy_batch batch_ = {};
-    uint32_t *stop_ = nullptr;
+    pinned<uint32_t> stop_{1};  /* 1 from the moment on when the user wants the end */
     std::unique_ptr<strategy> strategy_;
 
     void upload(const strategy_task &task)
     {
         const syn_recording *r = task.recording;
-        std::vector<int64_t> bounds;
-        for (uint32_t k = 0; k < task.n_intervals; k++) {
-            bounds.push_back(task.intervals[k].low);
-            bounds.push_back(task.intervals[k].high);
-        }
-        events_.n = r->events;
+        (syn_recording &) events_ = *r;
         events_.intervals = task.n_intervals;
         own_.upload(&events_.tick, r->tick, r->events, stream_);
         own_.upload(&events_.unit, r->unit, r->events, stream_);
         own_.upload(&events_.group, r->group, r->events, stream_);
         own_.upload(&events_.by_unit, r->by_unit, r->events, stream_);
         own_.upload(&events_.first, r->first, (size_t) r->units + 1, stream_);
-        own_.upload(&events_.bounds, bounds, stream_);
-        own_.ensure(&stop_, 1);
-        fill(stop_, 0, 1, stream_);
-        batch_.stop = stop_;
+        own_.upload(&events_.bounds, task.intervals, task.n_intervals, stream_);
+        *stop_.get() = 0;
+        batch_.stop = stop_.get();
         wait_for(stream_);
     }
 
@@ -53,7 +49,7 @@ class worker {
     {
         size_t row = n * sizeof(uint32_t), pitch = batch.n * sizeof(uint32_t);
         batch_.size = batch.size;
-        batch_.n = (uint32_t) n;
+        batch_.n = batch_.all = (uint32_t) n;
         own_.ensure(&batch_.unit, batch.size * n);
         own_.ensure(&batch_.interval, (batch.size - 1) * n);
         own_.ensure(&batch_.count, n);
@@ -80,7 +76,7 @@ public:
     double copy_seconds = 0;   /* of candidates and counts, of the last call */
     uint64_t peak_memory = 0;
 
-    worker(const strategy_task &task, int device) : device_(device)
+    worker(const strategy_task &task, int device)
     {
         upload(task);
         if (task.options.strategy == SYN_GPU_OCCURRENCE)
@@ -96,7 +92,7 @@ public:
     {
         seconds = copy_seconds = 0;
         strategy_->notes = {};
-        for (size_t at = 0; at < n && !stopped_;) {
+        for (size_t at = 0; at < n && !*batch_.stop;) {
             size_t piece = std::min(piece_, n - at);
             strategy_notes before = notes();
             try {
@@ -112,19 +108,13 @@ public:
         }
     }
 
-    void interrupt()
-    {
-        static const uint32_t yes = 1;
-        stopped_ = true;
-        if (cudaSetDevice(device_) == cudaSuccess)
-            cudaMemcpyAsync(stop_, &yes, sizeof yes, cudaMemcpyHostToDevice, signals_);
-        cudaStreamSynchronize(signals_);
-    }
+    void interrupt() { *(volatile uint32_t *) stop_.get() = 1; }
 };
 
 /* All devices, and the calling thread, which alone polls. */
 class device_counter {
     strategy_task task_;
+    syn_gpu_call *call_;
     std::vector<int> devices_;
     std::vector<std::unique_ptr<worker>> workers_;
 
@@ -132,14 +122,12 @@ class device_counter {
        device it is. */
     template <class F> void on_devices(size_t n, const syn_watch *watch, F run)
     {
-        auto poll = [&] {
-            if (syn_poll(watch, nullptr, 0, 0) == SYN_OK)
-                return 0;
-            device_scope scope;
+        auto poll = [&]() -> int {
+            bool ends = syn_poll(watch, nullptr, 0, 0) != SYN_OK;
             for (const std::unique_ptr<worker> &one : workers_)
-                if (one)
+                if (ends && one)
                     one->interrupt();
-            return 1;
+            return ends;
         };
         auto call = [](void *data, const char *, double, double) {
             return (*(decltype(poll) *) data)();
@@ -180,14 +168,10 @@ class device_counter {
 public:
     syn_gpu_strategy_report report = {};
 
-    explicit device_counter(const strategy_task &task)
-        : task_(task), devices_(task.call->devices, task.call->devices + task.call->n)
+    device_counter(const strategy_task &task, syn_gpu_call *call)
+        : task_(task), call_(call), devices_(call->devices, call->devices + call->n),
+          workers_(devices_.size())
     {
-    }
-
-    void open()
-    {
-        workers_.resize(devices_.size());
         if (task_.recording->events > 0 && task_.n_intervals > 0)
             on_devices(devices_.size(), nullptr, [&](size_t d) {
                 workers_[d].reset(new worker(task_, devices_[d]));
@@ -211,7 +195,7 @@ public:
             std::memset(count, 0, batch.n * sizeof *count);
             return SYN_OK;
         }
-        return status_of(task_.call->reason, [&] {
+        return status_of(call_->reason, [&] {
             size_t n = workers_.size();
             size_t part = std::max((batch.n + n - 1) / n, (size_t) THREADS);
             part = (part + 31) / 32 * 32;
@@ -223,13 +207,6 @@ public:
             });
             note(batch.size, used, eliminated);
         });
-    }
-
-    /* Candidates of a batch. */
-    size_t most() const
-    {
-        size_t of_a_parent = (size_t) task_.recording->units * task_.n_intervals;
-        return std::max(BATCH * devices_.size(), of_a_parent);
     }
 };
 
@@ -243,15 +220,15 @@ syn_status syn_gpu_counter_open(const syn_recording *recording,
 {
     std::memset(out, 0, sizeof *out);
     return gpu::status_with(call, [&] {
-        gpu::strategy_task task = {recording, intervals, n_intervals, *options, call};
-        auto all = std::make_unique<gpu::device_counter>(task);
-        all->open();
+        gpu::strategy_task task = {recording, intervals, n_intervals, *options};
+        auto all = std::make_unique<gpu::device_counter>(task, call);
         out->count = [](void *self, const syn_candidate_batch *batch,
                         const syn_watch *watch, uint32_t *count, uint64_t *eliminated) {
             return ((gpu::device_counter *) self)->count(*batch, watch, count,
                                                          eliminated);
         };
-        out->most = all->most();
+        out->most = std::max(gpu::BATCH * call->n,
+                             (size_t) recording->units * n_intervals);
         out->self = all.release();
     });
 }

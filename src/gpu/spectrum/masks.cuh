@@ -30,7 +30,6 @@ struct warp_state {
     wide_node wide[SPECTRUM_WIDE];
     uint32_t *bin;                    /* where the windows open that masks are of, and
                                          after them room for as many */
-    uint64_t sets;                    /* looked at */
     uint32_t wides;                   /* nodes of wide[]; 0 when the warp has no task */
     uint32_t mask_words;              /* of nodes with masks; 0 when there are none */
     uint32_t deepest;                 /* where the last of these is */
@@ -50,12 +49,9 @@ set_counts(const spectrum_task &task, const spectrum_batch &batch, uint32_t surr
     uint32_t lane = threadIdx.x % WARP;
     uint32_t last = task.durations > 1 ? duration : task.window - 1;
     uint32_t shared = 0, later = 0, inside, beyond;
-#pragma unroll 1
     for (uint32_t rank = lane; rank < task.units; rank += WARP)
-#pragma unroll 1
         for (uint32_t block = 0; block < task.blocks; block++) {
             uint32_t lags = ~0u;
-#pragma unroll 1
             for (uint32_t i = 0; i < n && lags; i++)
                 lags &= lags_of(task, bits, rank, bin[i], block);
             uint32_t early = last / 32 > block   ? ~0u
@@ -72,30 +68,31 @@ set_counts(const spectrum_task &task, const spectrum_batch &batch, uint32_t surr
     return beyond == 0 || (task.limited && inside >= task.most);
 }
 
-/* All that a warp searches with. */
-struct searcher : warp_room<searcher, SPECTRUM_NEAR> {
-    const spectrum_task &task;
-    const spectrum_batch &batch;
-    warp_state *my;
-    uint32_t *arena;
-    uint32_t room;            /* words of the arena */
-    uint32_t lane;
+struct spectrum_queue : tree_queue<warp_state> {
+    uint32_t *busy;            /* warps that have not seen its end */
+    const unsigned long long *first;  /* [units + 1] the first task of roots, those of the
+                                         highest rank before the others; of a root,
+                                         each surrogate has as many */
+};
+
+struct searcher : tree_search<searcher, spectrum_task, spectrum_batch, spectrum_queue,
+                              warp_state, SPECTRUM_NEAR> {
+    using tree_search::tree_search;
 
     __device__ uint32_t *maxima() const
     {
         return batch.maximum +
-               ((size_t) my->surrogate * task.durations + my->duration) * SPECTRUM_SIZES;
+               ((size_t) my->surrogate * job.durations + my->duration) * SPECTRUM_SIZES;
     }
 
     /* Takes over what others have found. Where max_count is reached, nothing is left. */
     __device__ void refresh() const
     {
         const uint32_t *known = maxima();
-#pragma unroll
         for (uint32_t z = lane; z < SPECTRUM_SIZES; z += WARP) {
             uint32_t now = __ldcg(known + z);
-            now = now < task.min_count ? task.min_count - 1 : now;
-            my->least[z] = now >= task.max_count ? SPECTRUM_DONE : now;
+            now = now < job.min_count ? job.min_count - 1 : now;
+            my->least[z] = now >= job.max_count ? SPECTRUM_DONE : now;
         }
         __syncwarp();
     }
@@ -109,16 +106,16 @@ struct searcher : warp_room<searcher, SPECTRUM_NEAR> {
     /* The smallest pattern that a set can become. */
     __device__ uint32_t needed(uint32_t size, uint32_t units) const
     {
-        uint32_t by_units = units < task.min_units ? size + task.min_units - units : size;
-        return by_units > task.min_spikes ? by_units : task.min_spikes;
+        uint32_t by_units = units < job.min_units ? size + job.min_units - units : size;
+        return by_units > job.min_spikes ? by_units : job.min_spikes;
     }
 
     /* Notes the unit of an item; returns how many are known, at most min_units. */
     __device__ uint32_t add_unit(uint32_t units, uint32_t item) const
     {
-        if (units >= task.min_units)
+        if (units >= job.min_units)
             return units;
-        uint32_t rank = item >> task.lag_bits;
+        uint32_t rank = item >> job.lag_bits;
         int known = 0;
 #pragma unroll 1
         for (uint32_t k = lane; k < units; k += WARP)
@@ -129,6 +126,16 @@ struct searcher : warp_room<searcher, SPECTRUM_NEAR> {
             my->unit[units] = rank;
         __syncwarp();
         return units + 1;
+    }
+
+    /* The lanes in `full` have items that are in all windows of a set: these join it. */
+    __device__ void join(uint32_t full, uint32_t item, uint32_t *size,
+                         uint32_t *units) const
+    {
+        *size += __popc(full);
+#pragma unroll 1
+        for (; full && *units < job.min_units; full &= full - 1)
+            *units = add_unit(*units, __shfl_sync(WHOLE_WARP, item, __ffs(full) - 1));
     }
 
     /* Whether sets below one of so many items and windows, of up to `reach` items, may
@@ -144,24 +151,24 @@ struct searcher : warp_room<searcher, SPECTRUM_NEAR> {
     template <class F>
     __device__ bool visit(uint32_t size, uint32_t units, uint32_t windows, F bins) const
     {
-        if (size >= task.most && !task.limited)
+        if (size >= job.most && !job.limited)
             fail();
-        if (task.strict && size > task.most)
+        if (job.strict && size > job.most)
             return true;
-        size = size < task.most ? size : task.most;
-        if (size < task.min_spikes || units < task.min_units ||
-            windows > task.max_count || windows <= my->least[size])
+        size = size < job.most ? size : job.most;
+        if (size < job.min_spikes || units < job.min_units ||
+            windows > job.max_count || windows <= my->least[size])
             return true;
         __syncwarp();
-        if (task.checked &&
-            !set_counts(task, batch, my->surrogate, my->duration, size, bins(), windows))
-            return task.strict || task.limited;
+        if (job.checked &&
+            !set_counts(job, batch, my->surrogate, my->duration, size, bins(), windows))
+            return job.strict || job.limited;
         /* Raises the maxima of patterns of so many items and fewer. */
         uint32_t *known = maxima();
 #pragma unroll 1
-        for (uint32_t z = task.min_spikes + lane; z <= size; z += WARP)
+        for (uint32_t z = job.min_spikes + lane; z <= size; z += WARP)
             if (my->least[z] < windows) {
-                my->least[z] = windows == task.max_count ? SPECTRUM_DONE : windows;
+                my->least[z] = windows == job.max_count ? SPECTRUM_DONE : windows;
                 atomicMax(known + z, windows);
             }
         __syncwarp();
@@ -250,7 +257,6 @@ __device__ inline mask_aims aims_of(const searcher &s, uint32_t from, uint32_t r
     bool starts = s.lane == 0 || (z == from + s.lane && asked != before);
     uint32_t starting = __ballot_sync(WHOLE_WARP, from <= reach && starts);
     mask_aims aims;
-#pragma unroll
     for (int k = 0; k < MASK_AIMS; k++, starting &= starting - 1) {
         uint32_t first = starting ? __ffs(starting) - 1 : 0;
         uint32_t level = __shfl_sync(WHOLE_WARP, asked, first);
@@ -301,10 +307,7 @@ __device__ inline bool look_ahead(const searcher &s, mask_node *node,
     window_mask<WORDS> mine = list.mask[t < node->listed ? t : node->next];
     uint32_t windows = t < node->listed ? mine.count() : 0, alive = 0;
     uint32_t found[MASK_AIMS] = {};
-    if (s.lane == 0)
-        s.my->sets += node->listed - node->next < WARP ? node->listed - node->next : WARP;
     uint32_t lowest = aims.least[0];
-#pragma unroll
     for (int k = 1; k < MASK_AIMS; k++)
         lowest = aims.least[k] < lowest ? aims.least[k] : lowest;
     if (!__any_sync(WHOLE_WARP, windows > lowest))
@@ -319,7 +322,6 @@ __device__ inline bool look_ahead(const searcher &s, mask_node *node,
 #pragma unroll 2
         for (; u < near; u++)
             counter.count(u > t ? (mine & list.mask[u]).count() : 0);
-#pragma unroll 4
         for (; u < end; u++)
             counter.count((mine & list.mask[u]).count());
         SYN_UNROLL(k, MASK_AIMS)
@@ -343,19 +345,12 @@ __device__ inline void add_items(const searcher &s, const mask_list<WORDS> &list
 {
     bool joins = there && mask.count() == windows;
     uint32_t full = __ballot_sync(WHOLE_WARP, joins);
-    uint32_t stay = __ballot_sync(WHOLE_WARP, there && !joins);
+    uint32_t place = place_for(there && !joins, &node->listed);
     if (there && !joins) {
-        uint32_t place = node->listed + __popc(stay & lanes_below());
         list.mask[place] = mask;
         list.item[place] = item;
     }
-    node->listed += __popc(stay);
-    node->size += __popc(full);
-#pragma unroll 1
-    for (; full && node->units < s.task.min_units; full &= full - 1) {
-        uint32_t other = __shfl_sync(WHOLE_WARP, item, __ffs(full) - 1);
-        node->units = s.add_unit(node->units, other);
-    }
+    s.join(full, item, &node->size, &node->units);
 }
 
 /* Where the windows of a set open. */
@@ -404,7 +399,6 @@ __device__ inline bool mask_child(const searcher &s, const mask_node &node,
     if (*at == NO_PLACE)
         return false;
     mask_list<WORDS> to = list_of<WORDS>(s, *at, child->room);
-#pragma unroll 1
     for (uint32_t from = t + 1; from < node.listed; from += WARP) {
         uint32_t k = from + s.lane < node.listed ? from + s.lane : t;
         window_mask<WORDS> mask = list.mask[k] & set;
@@ -479,25 +473,18 @@ template <int WORDS> __device__ inline void step_masks(const searcher &s)
     __syncwarp();
 }
 
-template <int WORDS> __device__ inline void step_masks_on(const searcher &s)
-{
-#pragma unroll 1
-    for (int k = 0; k < MASK_STEPS && s.my->deepest != NO_PLACE; k++)
-        step_masks<WORDS>(s);
-}
-
 /* Goes on until all is done, or for some time. */
 template <int WORDS> __device__ inline void search_masks(const searcher &s)
 {
     warp_state *my = s.my;
+    auto go_on = [&](auto words) {
+        for (int k = 0; k < MASK_STEPS && my->deepest != NO_PLACE; k++)
+            step_masks<decltype(words)::value>(s);
+    };
     if constexpr (WORDS > 0)
-        step_masks_on<WORDS>(s);
-    else if (my->mask_words == 1)
-        step_masks_on<1>(s);
-    else if (my->mask_words == 2)
-        step_masks_on<2>(s);
+        go_on(std::integral_constant<int, WORDS>());
     else
-        step_masks_on<MASK_WORDS>(s);
+        with_number<1, 2, MASK_WORDS>(my->mask_words, go_on);
     __syncwarp();
     if (s.lane == 0 && my->deepest == NO_PLACE)
         my->mask_words = 0;

@@ -6,6 +6,7 @@
    listed. */
 #pragma once
 
+#include "core/patterns/mine.h"
 #include "gpu/base/bit_counters.cuh"
 #include "gpu/base/surrogate.cuh"
 #include "gpu/base/tree.cuh"
@@ -24,16 +25,14 @@ enum {
 constexpr uint32_t SPECTRUM_DONE = 0xffffffffu;  /* no more can be reached there */
 
 /* What makes a surrogate, and what its patterns must pass. */
-struct spectrum_task {
+struct spectrum_task : syn_pattern_options {
     syn_surrogate_plan plan;  /* its arrays are the device's */
     int64_t width;            /* ticks of a bin */
     uint32_t units, events;
-    uint32_t window;          /* bins */
     uint32_t lag_bits;
     uint32_t blocks;          /* of 32 lags in a window */
     uint32_t words;           /* of 32 bins in a surrogate */
     uint32_t row_words;       /* of a row with all items there can be */
-    uint32_t min_spikes, min_units, min_count, max_count;
     uint32_t most;            /* the largest size that counts */
     uint32_t durations;       /* rows of maxima: 1, or one a lag */
     int checked;              /* whether the closure of a set matters, */

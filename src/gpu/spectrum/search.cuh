@@ -31,7 +31,6 @@ __device__ inline void list_rows(const searcher &s, const wide_prospect &c)
     enum { AHEAD = 4 };
     const uint32_t *row = c.parent->row + c.item / 32;
     uint32_t n = 0, windows = c.parent->windows, words = c.parent->words;
-#pragma unroll 1
     for (uint32_t from = 0; from < windows; from += AHEAD * WARP) {
         uint32_t word[AHEAD];
         SYN_UNROLL(k, AHEAD) {
@@ -58,7 +57,6 @@ __device__ inline void read_rows(const wide_prospect &c, const uint32_t *row, ui
                                  uint32_t *of)
 {
     uint32_t stride = c.parent->words * 4, at[ROWS_AHEAD];
-#pragma unroll
     for (int k = 0; k < ROWS_AHEAD; k += 4) {
         uint4 four = *(const uint4 *) (c.index + i + k);
         at[k] = four.x;
@@ -81,7 +79,6 @@ __device__ inline uint32_t within_duration(uint32_t lag_bits, const wide_prospec
 {
     const uint32_t *item = c.parent->item;
     uint32_t lags = (1u << lag_bits) - 1, lag = item[c.item] & lags, kept = 0;
-#pragma unroll 1
     for (; often; often &= often - 1) {
         uint32_t at = word * 32 + __ffs(often) - 1, other = item[at] & lags;
         if (other < lag || (other == lag && at > c.item))
@@ -97,12 +94,10 @@ __device__ __noinline__ uint32_t mark_often(wide_prospect c, uint32_t lag_bits,
                                             uint32_t least)
 {
     uint32_t lane = threadIdx.x % WARP, found = 0, words = c.parent->words;
-#pragma unroll 1
     for (uint32_t word = c.begin + lane; word < words; word += WARP) {
         const uint32_t *row = c.parent->row + word;
         bit_counters<PLANES> sum;
         sum.clear();
-#pragma unroll 1
         for (uint32_t i = 0; i < c.windows; i += ROWS_AHEAD) {
             uint32_t of[ROWS_AHEAD];
             read_rows(c, row, i, of);
@@ -123,25 +118,23 @@ __device__ __noinline__ uint32_t mark_often(wide_prospect c, uint32_t lag_bits,
 template <int WORDS>
 __device__ inline uint32_t mark_items(const searcher &s, const wide_prospect &c)
 {
-    uint32_t least = s.my->least[c.reach], lag_bits = s.task.lag_bits;
-    if (WORDS == 1 || WORDS == 2 || (WORDS == 0 && c.windows < 1u << 7))
-        return mark_often<7>(c, lag_bits, least);
-    if (WORDS > 0)
-        return mark_often<9>(c, lag_bits, least);
-    if (c.windows < 1u << 12)
-        return mark_often<12>(c, lag_bits, least);
-    return mark_often<31>(c, lag_bits, least);
+    auto mark = [&](auto planes) {
+        return mark_often<decltype(planes)::value>(c, s.job.lag_bits,
+                                                   s.my->least[c.reach]);
+    };
+    if constexpr (WORDS > 0)
+        return mark(std::integral_constant<int, WORDS == MASK_WORDS ? 9 : 7>());
+    else
+        return with_number<7, 12, 31>(32 - __clz(c.windows), mark);
 }
 
 /* Lists the items that are marked. */
 __device__ inline void list_marked(const searcher &s, const wide_prospect &c)
 {
     uint32_t n = 0, words = c.parent->words;
-#pragma unroll 1
     for (uint32_t from = c.begin; from < words; from += WARP) {
         uint32_t word = from + s.lane, often = word < words ? c.often[word] : 0, all;
         uint32_t k = n + sum_below(__popc(often), &all);
-#pragma unroll 1
         for (; often; often &= often - 1)
             c.at[k++] = word * 32 + __ffs(often) - 1;
         n += all;
@@ -173,7 +166,6 @@ __device__ inline void make_row(const searcher &s, const wide_prospect &c, uint3
 /* Where the child's windows open. */
 __device__ inline void fill_bins(const searcher &s, const wide_prospect &c, uint32_t *bin)
 {
-#pragma unroll 1
     for (uint32_t i = s.lane; i < c.windows; i += WARP)
         bin[i] = c.parent->bin[c.index[i]];
     __syncwarp();
@@ -210,7 +202,6 @@ __device__ inline void make_masks(const searcher &s, const wide_prospect &c, roo
     if (bins == NO_PLACE || at == NO_PLACE)
         return;
     mask_list<WORDS> list = list_of<WORDS>(s, at, node.room);
-#pragma unroll 1
     for (uint32_t from = 0; from < c.listed; from += WARP) {
         uint32_t k = from + s.lane, place = k < c.listed ? c.at[k] : c.at[from];
         const uint32_t *row = c.parent->row + place / 32;
@@ -221,7 +212,7 @@ __device__ inline void make_masks(const searcher &s, const wide_prospect &c, roo
         add_items(s, list, k < c.listed, mask, c.parent->item[place], c.windows, &node);
     }
     uint32_t *bin = s.words_at(bins);
-    if (s.task.checked)
+    if (s.job.checked)
         fill_bins(s, c, bin);
     __syncwarp();
     if (!s.visit(node.size, node.units, c.windows, [&] { return bin; }) ||
@@ -242,7 +233,6 @@ __device__ inline void make_masks(const searcher &s, const wide_prospect &c, roo
 __device__ inline void count_items(const searcher &s, wide_prospect *c, uint32_t *count)
 {
     uint32_t kept = 0;
-#pragma unroll 1
     for (uint32_t from = 0; from < c->listed; from += WARP) {
         uint32_t k = from + s.lane, at = k < c->listed ? c->at[k] : c->at[from], n = 0;
         const uint32_t *row = c->parent->row + at / 32;
@@ -251,20 +241,13 @@ __device__ inline void count_items(const searcher &s, wide_prospect *c, uint32_t
             n += row[(size_t) c->index[i] * c->parent->words] >> at % 32 & 1;
         uint32_t full = __ballot_sync(WHOLE_WARP, k < c->listed && n == c->windows);
         bool stays = k < c->listed && n < c->windows;
-        uint32_t stay = __ballot_sync(WHOLE_WARP, stays);
+        uint32_t to = place_for(stays, &kept);
         __syncwarp();
         if (stays) {
-            uint32_t to = kept + __popc(stay & lanes_below());
             c->at[to] = at;
             count[to] = n;
         }
-        kept += __popc(stay);
-        c->size += __popc(full);
-#pragma unroll 1
-        for (; full && c->units < s.task.min_units; full &= full - 1) {
-            uint32_t other = __shfl_sync(WHOLE_WARP, at, __ffs(full) - 1);
-            c->units = s.add_unit(c->units, c->parent->item[other]);
-        }
+        s.join(full, c->parent->item[at], &c->size, &c->units);
         __syncwarp();
     }
     c->listed = kept;
@@ -292,10 +275,8 @@ __device__ inline void make_wide(const searcher &s, wide_prospect c, room_top to
         return;
     }
     words = (c.listed + 31) / 32;
-#pragma unroll 1
     for (uint32_t k = s.lane; k < c.listed; k += WARP)
         item[k] = c.parent->item[c.at[k]];
-#pragma unroll 1
     for (uint32_t i = 0; i < c.windows; i++)
         make_row(s, c, i, words, row + i * words);
     wide_node node = {row, bin, item, count};
@@ -356,14 +337,12 @@ __device__ inline void wide_child(const searcher &s, uint32_t j, uint32_t window
     list_marked(s, c);
     if constexpr (WORDS > 0)
         make_masks<WORDS>(s, c, top);
-    else if (windows <= 64)
-        make_masks<1>(s, c, top);
-    else if (windows <= 128)
-        make_masks<2>(s, c, top);
-    else if (windows <= 64 * MASK_WORDS)
-        make_masks<MASK_WORDS>(s, c, top);
-    else
+    else if (windows > 64 * MASK_WORDS)
         make_wide(s, c, top);
+    else
+        with_number<1, 2, MASK_WORDS>((windows + 63) / 64, [&](auto words) {
+            make_masks<decltype(words)::value>(s, c, top);
+        });
 }
 
 /* Whether a child of a root with so many windows is searched with masks of so many words;
@@ -396,12 +375,11 @@ template <int WORDS> __device__ inline void step_wide(const searcher &s)
     }
     uint32_t windows = node->count[j];
     bool mine = my->wides > 1 || is_for<WORDS>(windows);
-    bool sets_duration = s.task.durations > 1 && my->wides == 1;
+    bool sets_duration = s.job.durations > 1 && my->wides == 1;
     if (s.lane == 0) {
         node->next = j + 1;
-        my->sets += mine;
         if (sets_duration)
-            my->duration = node->item[j] & ((1u << s.task.lag_bits) - 1);
+            my->duration = node->item[j] & ((1u << s.job.lag_bits) - 1);
     }
     __syncwarp();
     if (!mine)
@@ -415,25 +393,12 @@ template <int WORDS> __device__ inline void step_wide(const searcher &s)
 
 /* ---- tasks ---- */
 
-/* The queue, and where warps keep what they have under way. */
-struct spectrum_queue {
-    unsigned long long *next;  /* task to be taken */
-    uint32_t *busy;            /* warps that have not seen its end */
-    const unsigned long long *first;  /* [units + 1] the first task of roots, those of the
-                                         highest rank before the others; of a root,
-                                         each surrogate has as many */
-    warp_state *state;         /* [warps] */
-    uint32_t *arena;           /* [warps][room] */
-    uint32_t room;
-    long long cycles;          /* a launch goes on for */
-};
-
 /* The root {unit}, which has no windows of its own to be checked against others, is met
    once. */
 __device__ inline void begin_root(const searcher &s, uint32_t root, uint32_t part,
                                   bool met)
 {
-    const spectrum_task &task = s.task;
+    const spectrum_task &task = s.job;
     const spectrum_batch &batch = s.batch;
     warp_state *my = s.my;
     size_t k = (size_t) my->surrogate * task.units + root;
@@ -474,21 +439,18 @@ __device__ inline void begin_root(const searcher &s, uint32_t root, uint32_t par
    masks. Roots with most windows come first, so that all warps end at about the same
    time. */
 template <int WORDS>
-__device__ inline bool take_task(const searcher &s, const spectrum_queue &queue)
+__device__ inline bool take_task(const searcher &s)
 {
-    const spectrum_task &task = s.task;
+    const spectrum_task &task = s.job;
     uint32_t place = s.my->place;
     for (;;) {
-        unsigned long long t = 0;
-        if (s.lane == 0)
-            t = atomicAdd(queue.next, 1ull);
-        t = __shfl_sync(WHOLE_WARP, t, 0);
-        if (t >= queue.first[task.units])
+        unsigned long long t = add_by_warp(s.queue.next, 1ull);
+        if (t >= s.queue.first[task.units])
             return false;
-        while (t >= queue.first[place + 1])
+        while (t >= s.queue.first[place + 1])
             place++;
-        uint64_t within = t - queue.first[place];
-        uint32_t parts = (uint32_t) (queue.first[place + 1] - queue.first[place]) /
+        uint64_t within = t - s.queue.first[place];
+        uint32_t parts = (uint32_t) (s.queue.first[place + 1] - s.queue.first[place]) /
                          s.batch.n;
         uint32_t surrogate = (uint32_t) (within / parts), root = task.units - 1 - place;
         uint32_t part = (uint32_t) (within % parts);
@@ -516,17 +478,12 @@ template <int WORDS>
 __global__ void __launch_bounds__(TREE_WARPS *WARP,
                                   WORDS == 0 ? SPECTRUM_BLOCKS : MASK_BLOCKS)
     search_maxima(SYN_GPU_JOB spectrum_task task,
-                  SYN_GPU_JOB spectrum_batch batch, spectrum_queue queue)
+                  SYN_GPU_JOB spectrum_batch batch, SYN_GPU_JOB spectrum_queue queue)
 {
     extern __shared__ uint64_t spectrum_shared[];
-    long long begun = clock64();
-    uint32_t mine = threadIdx.x / WARP;
-    size_t warp = (size_t) blockIdx.x * TREE_WARPS + mine;
-    warp_state *my = (warp_state *) spectrum_shared + mine;
-    searcher s = {{}, task, batch, my, queue.arena + warp * queue.room, queue.room,
-                  threadIdx.x % WARP};
-    copy_words(my, queue.state + warp);
-    __syncwarp();
+    const long long begun = clock64();
+    searcher s(task, batch, queue, spectrum_shared);
+    warp_state *my = s.my;
     bool more = true;
     while (more) {
         if (my->mask_words > 0)
@@ -534,9 +491,8 @@ __global__ void __launch_bounds__(TREE_WARPS *WARP,
         else if (my->wides > 0)
             step_wide<WORDS>(s);
         else
-            more = take_task<WORDS>(s, queue);
-        bool late = clock64() - begun > queue.cycles;
-        if (__any_sync(WHOLE_WARP, late))
+            more = take_task<WORDS>(s);
+        if (s.is_late(begun))
             break;
     }
     __syncwarp();
@@ -546,8 +502,7 @@ __global__ void __launch_bounds__(TREE_WARPS *WARP,
         else
             my->place = 0;
     }
-    __syncwarp();
-    copy_words(queue.state + warp, my);
+    s.leave();
 }
 
 /* What is found in many windows bounds the others, so it comes first. */

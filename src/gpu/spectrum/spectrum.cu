@@ -54,10 +54,10 @@ spectrum_task make_task(const syn_spectrum_options &o, const spectrum_order &ord
 {
     const syn_pattern_options &p = *o.patterns;
     spectrum_task task = {};
+    (syn_pattern_options &) task = p;
     task.width = o.width;
     task.units = o.plan->trains.units;
     task.events = o.plan->trains.events;
-    task.window = p.window;
     task.lag_bits = (uint32_t) syn_radix_bits(p.window);
     task.blocks = (p.window + 31) / 32;
     task.words = (uint32_t) ((order.bins + 31) / 32 + task.blocks + 1);
@@ -67,16 +67,33 @@ spectrum_task make_task(const syn_spectrum_options &o, const spectrum_order &ord
         throw refusal(SYN_TOO_LARGE, "%u units and %u lags are more than a GPU takes",
                       task.units, p.window);
     task.row_words = (uint32_t) ((items + 31) / 32);
-    task.min_spikes = p.min_spikes;
-    task.min_units = p.min_units;
-    task.min_count = p.min_count;
-    task.max_count = p.max_count;
     task.limited = p.max_spikes < SPECTRUM_SIZES;
     task.most = task.limited ? p.max_spikes : SPECTRUM_SIZES - 1;
     task.durations = o.by_duration ? p.window : 1;
     task.strict = p.target == SYN_PATTERNS_CLOSED && p.max_spikes < UINT32_MAX;
     task.checked = task.strict || o.by_duration;
     return task;
+}
+
+/* From maxima of all sizes to those there are. */
+void store_row(const uint32_t *maximum, uint32_t durations, uint32_t min_spikes,
+               syn_spectrum_row *row)
+{
+    uint32_t largest = 0;
+    for (uint32_t d = 0; d < durations; d++)
+        for (uint32_t z = min_spikes; z < SPECTRUM_SIZES; z++)
+            if (maximum[d * SPECTRUM_SIZES + z] > 0)
+                largest = std::max(largest, z);
+    if (largest == 0)
+        return;
+    row->sizes = largest - min_spikes + 1;
+    row->most = (uint32_t *) std::malloc((size_t) row->sizes * durations *
+                                         sizeof *row->most);
+    if (!row->most)
+        throw std::bad_alloc();
+    for (uint32_t d = 0; d < durations; d++)
+        std::copy_n(maximum + d * SPECTRUM_SIZES + min_spikes, row->sizes,
+                    row->most + (size_t) d * row->sizes);
 }
 
 /* ---- a device ---- */
@@ -88,13 +105,9 @@ class spectrum_device {
     spectrum_queue queue_ = {};
     stream stream_;
     arrays own_;              /* of the pointers of task, batch and queue */
-    std::vector<unsigned long long> first_of_;
     pinned<uint32_t> seen_;   /* the warps that are busy */
-    std::vector<uint32_t> longest_found_;
     uint32_t room_ = 0;       /* surrogates that a batch may have */
     uint32_t blocks_[std::size(SEARCHES)] = {};
-    double sets_ = 0;
-    std::vector<uint32_t> maximum_found_, failed_found_;
 
     size_t shared() const { return TREE_WARPS * sizeof(warp_state); }
 
@@ -157,15 +170,15 @@ class spectrum_device {
     /* The tasks of each root, from the highest rank on. */
     void number_tasks()
     {
-        longest_found_.resize(task_.units);
-        download(longest_found_.data(), batch_.longest, task_.units, stream_);
+        std::vector<uint32_t> longest(task_.units);
+        download(longest.data(), batch_.longest, task_.units, stream_);
         wait_for(stream_);
-        first_of_.assign(1, 0);
+        std::vector<unsigned long long> first(1);
         for (uint32_t root = task_.units; root-- > 0;) {
-            uint64_t parts = blocks_for(longest_found_[root], SPECTRUM_TOGETHER);
-            first_of_.push_back(first_of_.back() + parts * batch_.n);
+            uint64_t parts = blocks_for(longest[root], SPECTRUM_TOGETHER);
+            first.push_back(first.back() + parts * batch_.n);
         }
-        own_.upload(&queue_.first, first_of_, stream_);
+        own_.upload(&queue_.first, first, stream_);
     }
 
     /* Surrogates, their bins, and the lists and rows of their roots. */
@@ -222,14 +235,10 @@ public:
 
     uint32_t room() const { return room_; }
 
-    double sets() const { return sets_; }
-
-    /* Of the last batch: [n][durations][SPECTRUM_SIZES], and [n] given up. */
-    const uint32_t *maxima() const { return maximum_found_.data(); }
-    const uint32_t *failed() const { return failed_found_.data(); }
-
-    /* `n` surrogates from number `first` on of those asked for; false when stopped. */
-    bool run(uint32_t first, uint32_t n, const std::atomic<bool> &stop)
+    /* `n` surrogates from number `first` on of those asked for: their rows, and which
+       were given up. Nothing when stopped. */
+    void run(uint32_t first, uint32_t n, const std::atomic<bool> &stop,
+             syn_spectrum_row *row, uint8_t *left)
     {
         batch_.first = o_.first + first;
         batch_.n = n;
@@ -237,44 +246,22 @@ public:
         for (size_t k = 0; k < std::size(SEARCHES); k++)
             search_with(SEARCHES[k], blocks_[k], stop);
         if (stop)
-            return false;
-        maximum_found_.resize(n * task_.durations * SPECTRUM_SIZES);
-        failed_found_.resize(n);
-        std::vector<uint64_t> sets(warps());
-        download(maximum_found_.data(), batch_.maximum, maximum_found_.size(), stream_);
-        download(failed_found_.data(), batch_.failed, n, stream_);
-        check(cudaMemcpy2DAsync(sets.data(), sizeof(uint64_t), &queue_.state->sets,
-                                sizeof(warp_state), sizeof(uint64_t), warps(),
-                                cudaMemcpyDeviceToHost, stream_));
+            return;
+        size_t each = task_.durations * SPECTRUM_SIZES;
+        std::vector<uint32_t> maximum(n * each), failed(n);
+        download(maximum.data(), batch_.maximum, maximum.size(), stream_);
+        download(failed.data(), batch_.failed, n, stream_);
         wait_for(stream_);
-        for (uint64_t one : sets)
-            sets_ += (double) one;
-        return true;
+        for (uint32_t s = 0; s < n; s++) {
+            left[s] = failed[s] != 0;
+            if (!left[s])
+                store_row(maximum.data() + s * each, task_.durations, task_.min_spikes,
+                          row + s);
+        }
     }
 };
 
 /* ---- the door ---- */
-
-/* From maxima of all sizes to those there are. */
-void store_row(const uint32_t *maximum, uint32_t durations, uint32_t min_spikes,
-               syn_spectrum_row *row)
-{
-    uint32_t largest = 0;
-    for (uint32_t d = 0; d < durations; d++)
-        for (uint32_t z = min_spikes; z < SPECTRUM_SIZES; z++)
-            if (maximum[d * SPECTRUM_SIZES + z] > 0)
-                largest = std::max(largest, z);
-    if (largest == 0)
-        return;
-    row->sizes = largest - min_spikes + 1;
-    row->most = (uint32_t *) std::malloc((size_t) row->sizes * durations *
-                                         sizeof *row->most);
-    if (!row->most)
-        throw std::bad_alloc();
-    for (uint32_t d = 0; d < durations; d++)
-        std::copy_n(maximum + d * SPECTRUM_SIZES + min_spikes, row->sizes,
-                    row->most + (size_t) d * row->sizes);
-}
 
 void find_maxima(const syn_spectrum_options &o, const syn_gpu_call &call,
                  syn_spectrum *out, uint8_t *left, uint32_t *n_left)
@@ -283,9 +270,8 @@ void find_maxima(const syn_spectrum_options &o, const syn_gpu_call &call,
     if (p.min_units >= SPECTRUM_SIZES || p.min_spikes >= SPECTRUM_SIZES)
         throw refusal(SYN_TOO_LARGE, "GPUs count patterns of fewer than %d spikes",
                       (int) SPECTRUM_SIZES);
-    uint32_t durations = o.by_duration ? p.window : 1;
     out->n = o.n;
-    out->durations = durations;
+    out->durations = o.by_duration ? p.window : 1;
     out->row = (syn_spectrum_row *) std::calloc((size_t) o.n + 1, sizeof *out->row);
     if (!out->row)
         throw std::bad_alloc();
@@ -298,18 +284,8 @@ void find_maxima(const syn_spectrum_options &o, const syn_gpu_call &call,
     share_out(call, o.n, "surrogates", [&](crew &work, int number) {
         uint32_t wanted = (o.n - 1) / work.devices + 1, first = 0, n;
         spectrum_device device(o, order, number, wanted);
-        while ((n = work.take(device.room(), &first)) > 0) {
-            if (!device.run(first, n, work.stop))
-                continue;
-            for (uint32_t s = 0; s < n; s++) {
-                left[first + s] = device.failed()[s] != 0;
-                if (!left[first + s])
-                    store_row(device.maxima() + (size_t) s * durations * SPECTRUM_SIZES,
-                              durations, p.min_spikes, out->row + first + s);
-            }
-        }
-        std::lock_guard<std::mutex> hold(work.lock);
-        out->visited += device.sets();
+        while ((n = work.take(device.room(), &first)) > 0)
+            device.run(first, n, work.stop, out->row + first, left + first);
     });
     for (uint32_t s = 0; s < o.n; s++)
         *n_left += left[s];

@@ -119,15 +119,12 @@ __device__ inline bool run_until_met(const ring_view &ring, const end_list &list
 __device__ inline void report(const report_view &to, bool wanted, uint32_t id,
                               uint32_t place, uint32_t count)
 {
-    const uint32_t lane = lane_number();
-    uint32_t who = __ballot_sync(WHOLE_WARP, wanted), first = 0;
+    uint32_t who = __ballot_sync(WHOLE_WARP, wanted);
     if (who == 0)
         return;
-    if (lane == 0)
-        first = atomicAdd(to.n, (uint32_t) __popc(who));
-    first = __shfl_sync(WHOLE_WARP, first, 0) + __popc(who & lanes_below());
-    if (wanted && first < to.room)
-        to.to[first] = {id, place, count};
+    uint32_t at = add_by_warp(to.n, (uint32_t) __popc(who)) + __popc(who & lanes_below());
+    if (wanted && at < to.room)
+        to.to[at] = {id, place, count};
 }
 
 /* One size of episodes moved on with the window: ends that came are listed, and counts
@@ -212,10 +209,9 @@ __device__ inline void extend_list(const move_job &job, const kept_view &k, end_
                 one.start = last.start;
             }
         }
-        uint32_t who = __ballot_sync(WHOLE_WARP, valid);
+        uint32_t to = place_for(valid, &tail);
         if (valid)
-            own->at(tail + __popc(who & lanes_below())) = one;
-        tail += __popc(who);
+            own->at(to) = one;
         at += n;
     }
     __syncwarp();

@@ -41,18 +41,11 @@ public:
     void make(syn_budget *budget, size_t bytes)
     {
         drop();
-        if (!syn_budget_take(budget, bytes))
-            throw refusal(SYN_OVER_BUDGET, "the window does not fit in `max_memory`");
-        try {
+        budget_ = nullptr;
+        if (bytes <= syn_budget_left(budget))
             block_ = take_block(kind_, bytes);
-        } catch (...) {
-            syn_budget_give(budget, bytes);
-            throw;
-        }
-        if (block_.bytes > bytes && !syn_budget_take(budget, block_.bytes - bytes)) {
-            syn_budget_give(budget, bytes);
-            give_block(kind_, block_);
-            block_ = block();
+        if (!block_.data || !syn_budget_take(budget, block_.bytes)) {
+            drop();
             throw refusal(SYN_OVER_BUDGET, "the window does not fit in `max_memory`");
         }
         budget_ = budget;

@@ -10,7 +10,8 @@
    intervals. What it holds counts within the stream's own limit: SYN_OVER_BUDGET where
    that is too little, or where a window of an interval has 2^16 events or more, which the
    tables here do not number. */
-syn_status syn_gpu_stream_open(const syn_stream_options *options, syn_gpu_call *call,
-                               syn_stream_device *out);
+SYN_GPU_MAKER(syn_gpu_stream_open, memset(out, 0, sizeof *out),
+              const syn_stream_options *options, syn_gpu_call *call,
+              syn_stream_device *out)
 
 #endif

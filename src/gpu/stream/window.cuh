@@ -5,18 +5,13 @@
 #include "gpu/stream/memory.cuh"
 
 extern "C" {
-#include "core/episodes/stream_walk.h"
+#include "core/episodes/stream_kept.h"
 }
 
 #include <atomic>
 #include <cstring>
 
 namespace gpu::live {
-
-enum {
-    COPY_WARPS = 8,     /* of a block that copies */
-    MOVES_THREADS = 128
-};
 
 inline uint32_t power_of_two(uint32_t n, uint32_t least)
 {
@@ -26,6 +21,8 @@ inline uint32_t power_of_two(uint32_t n, uint32_t least)
 }
 
 enum {
+    COPY_WARPS = 8,      /* of a block that copies */
+    MOVES_THREADS = 128,
     EVENT_WARPS = 4,     /* of a block that takes events */
     MOST_BLOCKS = 4096,  /* of them */
     GROW_THREADS = 256,
@@ -60,6 +57,13 @@ struct held_unit {
                               have gone */
 };
 
+/* Episodes of one size with candidates: where they begin in the order of all, and how
+   they are moved, by a block of so many threads each. */
+struct kept_level {
+    uint32_t first;
+    unsigned n, threads;
+};
+
 class window {
     int device_;
     cudaStream_t stream_ = nullptr;
@@ -76,8 +80,8 @@ class window {
 
     std::vector<held_kept> own_;   /* by number of the episode */
     std::vector<held_unit> unit_;
-    std::vector<uint32_t> since_, until_;  /* [intervals] of the last event */
-    std::vector<uint32_t> last_;           /* [intervals][units] that of its last event */
+    std::vector<followed> reach_;  /* [intervals] of the last event */
+    std::vector<uint32_t> last_;   /* [intervals][units] `until` of its last event */
 
     /* What is to be sent: episodes whose candidates are others, and moves of these. */
     std::vector<uint32_t> touched_, uncounted_, users_;
@@ -86,8 +90,14 @@ class window {
     bool short_ = false;           /* whether there was no memory to note something */
     std::vector<words_copy> copies_;
 
-    /* Episodes with candidates by size, as `order_` has them. */
-    std::vector<uint32_t> level_first_, level_n_, level_threads_;
+    std::vector<kept_level> level_;  /* by size; `order_` has the episodes */
+
+    held_kept &held(uint32_t id)
+    {
+        if (own_.size() <= id)
+            own_.resize(id + id / 2 + 64);
+        return own_[id];
+    }
 
     /* ---- sending it ---- */
 
@@ -135,10 +145,8 @@ class window {
 
     void send_slots(syn_stream *s, uint32_t suffix)
     {
-        if (own_.size() <= suffix)
-            own_.resize(suffix + suffix / 2 + 64);
         const syn_stream_kept &k = s->kept[suffix];
-        held_kept &own = own_[suffix];
+        held_kept &own = held(suffix);
         if (own.slots_sent == batch_)
             return;
         own.slots_sent = batch_;
@@ -177,23 +185,22 @@ class window {
     void send_order(syn_stream *s)
     {
         uint32_t *order = stage_.put<uint32_t>(s->n_kept), n = 0;
-        level_first_.assign(s->levels, 0);
-        level_n_.assign(s->levels, 0);
-        level_threads_.assign(s->levels, WARP);
+        level_.clear();
         for (size_t size = 1; size < s->levels; size++) {
             size_t candidates = 0;
-            level_first_[size] = n;
+            kept_level own = {n, 0, WARP};
             for (uint32_t i = 0; i < s->level[size].n; i++) {
                 uint32_t id = s->level[size].kept[i];
                 if (s->kept[id].n == 0)
                     continue;
-                order[n++] = id;
+                order[n + own.n++] = id;
                 candidates += s->kept[id].n;
             }
-            level_n_[size] = n - level_first_[size];
-            while (level_threads_[size] < 4 * WARP &&
-                   level_threads_[size] * (size_t) level_n_[size] < candidates)
-                level_threads_[size] += WARP;
+            while (own.threads < 4 * WARP && own.threads * (size_t) own.n < candidates)
+                own.threads += WARP;
+            if (own.n > 0)
+                level_.push_back(own);
+            n += own.n;
         }
         send(order_.get(), order, n, stream_);
     }
@@ -309,8 +316,7 @@ class window {
             check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking));
             units_ = e.units;
             unit_.resize(units_);
-            since_.assign(intervals_, e.begin);
-            until_.assign(intervals_, e.begin);
+            reach_.assign(intervals_, {e.begin, e.begin});
             last_.assign((size_t) intervals_ * units_, 0);
             signal_.make(&s->budget, sizeof(signal));
             std::memset(signal_.as<signal>(), 0, sizeof(signal));
@@ -333,30 +339,25 @@ class window {
         ring_ = grown;
     }
 
-    /* Larger blocks for the list of a unit and for those of all episodes that it ends. */
-    void grow_unit(syn_stream *s, uint32_t u, uint32_t room,
-                                  std::vector<list_move> *moves)
-    {
-        auto grow = [&](uint32_t list, end **ends, uint32_t *old) {
-            end *to = pool_.take<end>(&s->budget, room);
-            pool_.give(*ends, *old);
-            moves->push_back({list, room - 1, to});
-            *ends = to;
-            *old = room;
-        };
-        grow(u, &unit_[u].ends, &unit_[u].room);
-        for (uint32_t id = 0; id < s->n_kept && id < own_.size(); id++)
-            if (own_[id].ends_room > 0 && s->kept[id].unit == u)
-                grow(units_ + id, &own_[id].ends, &own_[id].ends_room);
-    }
-
+    /* Larger blocks for the lists of units, and of all episodes that they end. */
     void grow_units(syn_stream *s, const syn_stream_events &e)
     {
         std::vector<list_move> moves;
         for (uint32_t u = 0; u < units_; u++) {
-            uint32_t n = syn_stream_unit_count(&e, u);
-            if (n > unit_[u].room)
-                grow_unit(s, u, power_of_two(n + n / 4, 64), &moves);
+            uint32_t n = syn_stream_unit_count(&e, u), room = power_of_two(n + n / 4, 64);
+            auto grow = [&](uint32_t list, end **ends, uint32_t *old) {
+                end *to = pool_.take<end>(&s->budget, room);
+                pool_.give(*ends, *old);
+                moves.push_back({list, room - 1, to});
+                *ends = to;
+                *old = room;
+            };
+            if (n <= unit_[u].room)
+                continue;
+            grow(u, &unit_[u].ends, &unit_[u].room);
+            for (uint32_t id = 0; id < s->n_kept && id < own_.size(); id++)
+                if (own_[id].ends_room > 0 && s->kept[id].unit == u)
+                    grow(units_ + id, &own_[id].ends, &own_[id].ends_room);
         }
         if (moves.empty())
             return;
@@ -373,8 +374,8 @@ class window {
     {
         uint32_t n = e.end - since;
         for (uint32_t k = 0; k < intervals_; k++) {
-            uint32_t from = std::max(since_[k], e.begin);
-            uint32_t until = std::max(until_[k], e.begin);
+            uint32_t from = std::max(reach_[k].since, e.begin);
+            uint32_t until = std::max(reach_[k].until, e.begin);
             uint32_t *last = &last_[(size_t) k * units_];
             for (uint32_t i = 0; i < n; i++) {
                 uint32_t event = since + i, unit = e.unit[event & e.mask];
@@ -390,8 +391,7 @@ class window {
                 to[(size_t) k * n + i] = {{from, until}, std::max(from, last[unit])};
                 last[unit] = until;
             }
-            since_[k] = from;
-            until_[k] = until;
+            reach_[k] = {from, until};
         }
     }
 
@@ -450,9 +450,7 @@ public:
 
     void note_touched(uint32_t id)
     {
-        if (own_.size() <= id)
-            own_.resize(id + id / 2 + 64);
-        held_kept &own = own_[id];
+        held_kept &own = held(id);
         if (!own.touched)
             touched_.push_back(id);
         if (!own.uncounted)
@@ -518,11 +516,9 @@ public:
         }
         least_ = std::min(least_ ? least_ : least, least);
         move_job job = {view(s, all), nullptr, pending, begin};
-        for (size_t size = 1; size < level_n_.size(); size++) {
-            if (level_n_[size] == 0)
-                continue;
-            job.id = order_.get() + level_first_[size];
-            launch(move_episodes, {level_n_[size], level_threads_[size]}, stream_, job);
+        for (const kept_level &level : level_) {
+            job.id = order_.get() + level.first;
+            launch(move_episodes, {level.n, level.threads}, stream_, job);
         }
         s->fallen |= all;
         tell_and_read(s);
@@ -578,15 +574,15 @@ public:
         const syn_stream_events &e = s->events;
         auto lower = [&](uint32_t *event) { *event = *event > by ? *event - by : 0; };
         flush(s);
-        for (uint32_t &event : since_)
-            lower(&event);
-        for (uint32_t &event : until_)
-            lower(&event);
+        for (followed &own : reach_) {
+            lower(&own.since);
+            lower(&own.until);
+        }
         for (uint32_t &event : last_)
             lower(&event);
         uint32_t kept = 0;
-        for (uint32_t n : level_n_)
-            kept += n;
+        for (const kept_level &level : level_)
+            kept += level.n;
         renumber_job job = {view(s, false), e.begin + by, e.end + by,
                             by, order_.get(), kept};
         unsigned blocks = units_ + kept + blocks_for(e.end - e.begin, GROW_THREADS);

@@ -9,6 +9,6 @@
    noise agree with those of a processor to 1e-9 of their size or of 1, whichever is more;
    of two windows whose z are as near as that either may be given. SYN_OVER_BUDGET: the
    counts do not fit into a device, or into as many bytes of it as the budget has. */
-syn_status syn_gpu_scan_pairs(const syn_scan_work *work, syn_gpu_call *call);
+SYN_GPU_FUNCTION(syn_gpu_scan_pairs, const syn_scan_work *work, syn_gpu_call *call)
 
 #endif

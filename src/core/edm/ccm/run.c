@@ -507,9 +507,10 @@ static void take_near(const mapping *m, const syn_near *near, uint32_t n,
                                m->place[near[j].row]};
 }
 
-static void take_list(void *context, uint32_t i, uint32_t e, syn_near *near,
+static void take_list(void *context, int worker, uint32_t i, uint32_t e, syn_near *near,
                       uint32_t found)
 {
+    (void)worker;
     (void)e;
     const lane_search *s = context;
     syn_ccm_list *list = &s->m->tile.list[i];
@@ -518,9 +519,10 @@ static void take_list(void *context, uint32_t i, uint32_t e, syn_near *near,
     take_near(s->m, near, found, list->near);
 }
 
-static void take_lane(void *context, uint32_t i, uint32_t e, syn_near *near,
+static void take_lane(void *context, int worker, uint32_t i, uint32_t e, syn_near *near,
                       uint32_t found)
 {
+    (void)worker;
     (void)e;
     const lane_search *s = context;
     syn_ccm_list *list = &s->m->tile.list[i];

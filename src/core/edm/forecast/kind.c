@@ -5,27 +5,6 @@
 
 #include <string.h>
 
-/* ---- weights ---- */
-
-/* Sets points `open` .. `shut` - 1 to 0, of those from `from` on. */
-static void clear_range(size_t open, size_t shut, size_t from, double *square)
-{
-    size_t end = from + SYN_SMAP_POINTS;
-    open = open > from ? open : from;
-    shut = shut < end ? shut : end;
-    if (open < shut)
-        memset(square + (open - from), 0, (shut - open) * sizeof *square);
-}
-
-static void weigh_squares(const syn_smap_near *near, double rate, size_t from, size_t n,
-                          double *square)
-{
-    for (size_t i = 0; i < n; i += SYN_F64_LANES)
-        syn_f64_store(square + i, syn_smap_weights(near, 2 * rate, from + i));
-    clear_range(near->end[0], near->begin[1], from, square);
-    clear_range(near->end[1], from + SYN_SMAP_POINTS, from, square);
-}
-
 /* ---- panels ---- */
 
 /* An octet of powers of candidates times a number; what is beyond `side` is written over
@@ -185,5 +164,4 @@ static void assess(double *fall, uint32_t rows, uint32_t lags, double *mean,
     }
 }
 
-SYN_KIND_TABLE(syn_forecast_kind, syn_forecast_kind) = {weigh_squares, fill_panels,
-                                                        try_octet, assess};
+SYN_KIND_TABLE(syn_forecast_kind, syn_forecast_kind) = {fill_panels, try_octet, assess};

@@ -39,12 +39,6 @@ typedef struct syn_forecast_model {
 
 /* Compiled once for each kind of processor. */
 typedef struct syn_forecast_kind {
-    /* Squares of the weights of points `from` .. `from` + `n` - 1 as of syn_smap_kind, 0
-       for those that are not neighbours, and beyond the last. The first two parts are
-       before and after what is left out. Fills SYN_SMAP_POINTS. */
-    void (*weigh)(const syn_smap_near *near, double rate, size_t from, size_t n,
-                  double *square);
-
     /* Panels for syn_smap_product.add, of SYN_SMAP_POINTS points from `from` on. The last
        of the terms is the target. `octet`: [points][SYN_FORECAST_SIDE] of which the
        first `side` count. */

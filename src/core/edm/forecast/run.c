@@ -91,6 +91,7 @@ struct forecast_worker {
     syn_smap_near near[FORECAST_ROWS];
     double *to;                 /* [dims][SYN_SMAP_SIDE] points of some forecasts */
     double *distance;           /* [rows][stride] */
+    double weight[SYN_SMAP_POINTS];  /* of one forecast */
     double *square;             /* [forecasts][SYN_SMAP_PITCH] squared weights */
     double *equations;          /* [forecasts][products] */
     double *sum;                /* [octets][forecasts][sums of the octet] */
@@ -99,7 +100,6 @@ struct forecast_worker {
 };
 
 /* ---- memory ---- */
-
 
 /* For jobs with so many coordinates and octets at most. */
 static syn_status worker_make(uint32_t steps, uint32_t dims, uint32_t octets,
@@ -173,13 +173,13 @@ static void begin_share(const forecast_job *j, uint32_t share, forecast_worker *
     w->done = 0;
 }
 
-/* Distances of the next forecasts; those beyond the last repeat it. */
+/* Distances of the next forecasts. */
 static void measure_some(const forecast_call *c, const forecast_job *j,
                          forecast_worker *w)
 {
-    uint32_t to = w->done + SYN_SMAP_SIDE;
-    for (uint32_t r = w->done; r < to; r++) {
-        uint32_t i = w->first + (r < w->n ? r : w->n - 1);
+    uint32_t left = w->n - w->done, n = left < SYN_SMAP_SIDE ? left : SYN_SMAP_SIDE;
+    for (uint32_t r = w->done; r < w->done + n; r++) {
+        uint32_t i = w->first + r;
         /* The library of row i: all rows but those within the exclusion. */
         uint64_t step = j->row[i], exclusion = c->options->exclusion;
         uint64_t from = step > exclusion ? step - exclusion : 0;
@@ -191,15 +191,15 @@ static void measure_some(const forecast_call *c, const forecast_job *j,
             .begin = {0, syn_first_row_from(j->row, j->n, step + exclusion + 1)},
             .end = {syn_first_row_from(j->row, j->n, from), j->n}};
         for (uint32_t k = 0; k < j->dims; k++)
-            w->to[k * SYN_SMAP_SIDE + (r - w->done)] = j->coordinate[k * j->stride + i];
+            w->to[k * n + (r - w->done)] = j->coordinate[k * j->stride + i];
     }
     if (j->weighed > 0) {
-        c->smap->measure_many(w->near + w->done, SYN_SMAP_SIDE, w->to, 0, j->n);
-        for (uint32_t r = w->done; r < to; r++)
+        c->smap->measure(w->near + w->done, n, w->to, 0, j->n);
+        for (uint32_t r = w->done; r < w->done + n; r++)
             c->smap->survey(&w->near[r]);
     }
-    w->done = to;
-    if (w->done >= w->n) {
+    w->done += n;
+    if (w->done == w->n) {
         w->phase = WEIGH;
         w->point = 0;
     }
@@ -244,10 +244,10 @@ static void weigh_points(const forecast_call *c, const forecast_job *j,
         double theta = c->jobs->theta[j->job + j->of[slot]];
         for (uint32_t r = 0; r < w->n; r++, square += SYN_SMAP_PITCH)
             if (slot < j->weighed)
-                c->kind->weigh(&w->near[r],
-                               w->near[r].mean > 0 ? fmin(theta / w->near[r].mean, 1e300)
-                                                   : 0,
-                               w->point, n, square);
+                c->product->weigh(&w->near[r],
+                                  w->near[r].mean > 0
+                                      ? fmin(theta / w->near[r].mean, 1e300) : 0,
+                                  w->point, n, w->weight, square);
             else
                 any |= weigh_left_out(&w->near[r], w->point, square);
     }
@@ -428,18 +428,6 @@ static int any_alone(const forecast_job *j, uint32_t exclusion)
     return 0;
 }
 
-/* Term k of all rows: what a series is `by` steps later, less a number near the mean; of
-   a constant, that number is the constant. */
-static void fill_term(forecast_job *j, uint32_t k, const double *x, int64_t by)
-{
-    double first = x[j->row[0] + by], sum = 0;
-    for (uint32_t i = 0; i < j->n; i++)
-        sum += x[j->row[i] + by] - first;
-    double centre = first + sum / j->n;
-    for (size_t i = 0; i < j->n; i++)
-        j->value[i * j->terms.pitch + k] = x[j->row[i] + by] - centre;
-}
-
 static void fill_candidates(const forecast_call *c, forecast_job *j)
 {
     for (uint32_t k = 0; k < j->candidates; k++) {
@@ -451,29 +439,6 @@ static void fill_candidates(const forecast_call *c, forecast_job *j)
         for (size_t i = 0; i < j->n; i++)
             to[i * SYN_FORECAST_SIDE] = x[j->row[i] - of.lag];
     }
-}
-
-/* The doubles of each array of the job. */
-typedef struct sizes {
-    size_t coordinate, value, candidate, error, fall, total;
-} sizes;
-
-static sizes sizes_of(const forecast_job *j)
-{
-    size_t side = (size_t)j->octets * SYN_FORECAST_SIDE;
-    return (sizes){j->dims * j->stride, j->stride * j->terms.pitch + SYN_SMAP_PADDING,
-                   side * j->stride, (size_t)j->thetas * j->n, j->thetas * side * j->n,
-                   j->terms.products + sums_before(j, j->octets)};
-}
-
-/* Numbers that follow from those of rows, coordinates and candidates. */
-static void shape(forecast_job *j)
-{
-    j->octets = (j->candidates + SYN_FORECAST_SIDE - 1) / SYN_FORECAST_SIDE;
-    j->stride = syn_smap_job_stride(j->n);
-    j->terms.n = j->dims + 2;
-    j->terms.pitch = syn_smap_padded(j->terms.n, SYN_SMAP_PADDING);
-    j->terms.products = syn_smap_products(j->terms.n);
 }
 
 /* Whether the fourth power of any value is so large beside the sum over all rows that the
@@ -492,7 +457,6 @@ static int any_far(const forecast_job *j, const double *value, size_t n)
 static syn_status make_total(const forecast_call *c, forecast_job *j,
                              forecast_worker *worker)
 {
-    sizes s = sizes_of(j);
     /* Gives slots to the thetas, those of 0 last. */
     const double *theta = c->jobs->theta + j->job;
     uint32_t slot = 0;
@@ -502,15 +466,15 @@ static syn_status make_total(const forecast_call *c, forecast_job *j,
                 j->of[slot++] = k;
         j->weighed = zero ? j->weighed : slot;
     }
-    if (4.0 * c->options->exclusion + 2 > j->n || any_far(j, j->value, s.value) ||
-        any_far(j, j->candidate, s.candidate))
+    size_t products = j->terms.products;
+    if (4.0 * c->options->exclusion + 2 > j->n ||
+        any_far(j, j->value, j->n * j->terms.pitch) ||
+        any_far(j, j->candidate, j->octets * SYN_FORECAST_SIDE * j->stride))
         j->weighed = j->thetas;
     if (j->weighed == j->thetas)
         return SYN_OK;
-    SYN_ARRAY(&j->memory, j->total, s.total);
-    /* Fills `total` of a job. */
+    SYN_ARRAY(&j->memory, j->total, products + sums_before(j, j->octets));
     const uint32_t all = SYN_SMAP_ROWS;
-    size_t products = j->terms.products;
     double *sum = j->total + products;
     memset(worker->square, 0, all * (size_t)SYN_SMAP_PITCH * sizeof *worker->square);
     memset(worker->equations, 0, all * products * sizeof *worker->equations);
@@ -536,24 +500,26 @@ static syn_status job_make(const forecast_call *call, forecast_job *j,
     if (status != SYN_OK || j->n < syn_forecast_least(j->dims) ||
         any_alone(j, call->options->exclusion))
         return status;
-    shape(j);
-    sizes s = sizes_of(j);
-    SYN_ARRAY(&j->memory, j->coordinate, s.coordinate);
-    SYN_ARRAY(&j->memory, j->value, s.value);
-    SYN_ARRAY(&j->memory, j->candidate, s.candidate);
-    SYN_ARRAY(&j->memory, j->error, s.error);
-    SYN_ARRAY(&j->memory, j->fall, s.fall);
-    j->terms.value = j->value;
+    j->octets = (j->candidates + SYN_FORECAST_SIDE - 1) / SYN_FORECAST_SIDE;
+    j->stride = syn_smap_job_stride(j->n);
+    size_t side = (size_t)j->octets * SYN_FORECAST_SIDE;
+    SYN_ARRAY(&j->memory, j->coordinate, j->dims * j->stride);
+    SYN_TRY(syn_smap_terms_make(&j->terms, j->dims + 2, j->stride, &j->memory,
+                                &j->value));
+    SYN_ARRAY(&j->memory, j->candidate, side * j->stride);
+    SYN_ARRAY(&j->memory, j->error, (size_t)j->thetas * j->n);
+    SYN_ARRAY(&j->memory, j->fall, j->thetas * side * j->n);
     list of = coordinates_of(call, j->job);
     for (uint32_t k = 0; k < j->dims; k++) {
         double *to = j->coordinate + k * j->stride;
-        fill_term(j, k + 1, series_at(call, of.at[k].series), -(int64_t)of.at[k].lag);
+        syn_smap_terms_put(&j->terms, k + 1, series_at(call, of.at[k].series), j->row,
+                           j->n, -(int64_t)of.at[k].lag, j->value);
         for (size_t i = 0; i < j->n; i++)
             to[i] = j->value[i * j->terms.pitch + k + 1];
     }
-    fill_term(j, j->dims + 1, series_at(call, call->jobs->effect[j->job]), 1);
-    for (size_t i = 0; i < j->n; i++)
-        j->value[i * j->terms.pitch] = 1;
+    syn_smap_terms_put(&j->terms, j->dims + 1,
+                       series_at(call, call->jobs->effect[j->job]), j->row, j->n, 1,
+                       j->value);
     fill_candidates(call, j);
     /* The rows of a share. */
     size_t most = SYN_SMAP_BLOCK_BYTES / sizeof(double) / syn_smap_job_stride(j->n);
@@ -565,15 +531,13 @@ static syn_status job_make(const forecast_call *call, forecast_job *j,
     return make_total(call, j, worker);
 }
 
-/* The doubles that such a job takes, at most. */
-static size_t job_room(const forecast_call *call, const forecast_job *job)
+/* The doubles that such a job takes, about. */
+static size_t job_room(const forecast_call *call, const forecast_job *j)
 {
-    forecast_job most = *job;
-    most.dims = (uint32_t)coordinates_of(call, job->job).n;
-    most.n = call->series->steps;
-    shape(&most);
-    sizes s = sizes_of(&most);
-    return most.n + s.coordinate + s.value + s.candidate + s.error + s.fall + s.total;
+    size_t side = syn_smap_padded(j->candidates, SYN_FORECAST_SIDE);
+    size_t coordinates = coordinates_of(call, j->job).n;
+    return call->series->steps *
+           (2 * coordinates + SYN_SMAP_PADDING + side + j->thetas * (side + 1));
 }
 
 /* ---- results ---- */
@@ -623,7 +587,7 @@ static void finish_slot(const forecast_call *call, const forecast_job *j,
 }
 
 enum {
-    BATCH_BYTES = 64 << 20,  /* of jobs, but at least one */
+    BATCH_BYTES = 64 << 20,  /* of jobs, and one more */
     BATCH_JOBS = 1024
 };
 
@@ -678,17 +642,10 @@ static forecast_job next_part(batch *b)
 static void fill_batch(batch *b)
 {
     size_t doubles = 0;
-    b->n = 0;
-    while (b->n < BATCH_JOBS && b->next < b->call->jobs->n) {
-        size_t next = b->next, candidate = b->candidate;
-        forecast_job part = next_part(b);
-        doubles += job_room(b->call, &part);
-        if (b->n > 0 && doubles > BATCH_BYTES / sizeof(double)) {
-            b->next = next;
-            b->candidate = candidate;
-            return;
-        }
-        b->job[b->n++] = part;
+    for (b->n = 0; b->n < BATCH_JOBS && b->next < b->call->jobs->n &&
+                   doubles < BATCH_BYTES / sizeof(double); b->n++) {
+        b->job[b->n] = next_part(b);
+        doubles += job_room(b->call, &b->job[b->n]);
     }
 }
 

@@ -97,34 +97,6 @@ syn_status syn_locate_points(syn_points *points, double **made)
 
 /* ---- measure ---- */
 
-/* Values are measured piece by piece, with so many pieces for each thread that the
-   calling thread measures few alone (see core/base/parallel.c). */
-enum { PIECE = 1 << 10, PIECES_FOR_THREAD = 16 };
-
-/* Columns are coordinates, or the series of delay vectors. */
-typedef struct measuring {
-    const double **value;  /* [columns] of [rows] */
-    size_t columns, rows;
-    syn_measure measure;
-    double *origin, *to;
-    size_t pieces;         /* of a column */
-} measuring;
-
-static syn_status measure_piece(void *context, size_t item, int worker)
-{
-    const measuring *m = context;
-    size_t column = item / m->pieces;
-    size_t first = item % m->pieces * PIECE, n = m->rows - first;
-    const double *from = m->value[column] + first;
-    double *to = m->to + column * m->rows + first, origin = m->origin[column];
-    syn_measure measure = m->measure;
-    (void)worker;
-    n = n < PIECE ? n : PIECE;
-    for (size_t i = 0; i < n; i++)
-        to[i] = syn_measured(&measure, origin, from[i]);
-    return SYN_OK;
-}
-
 /* Whether points may stay as they are: their squared distances are far from the least and
    the greatest number of single precision. */
 static int is_near_one(double scale) { return scale >= 0x1p-16 && scale <= 0x1p16; }
@@ -135,52 +107,52 @@ typedef struct measured_delays {
     const double *value[];
 } measured_delays;
 
-static syn_status copy_measured(measuring *m, int threads, syn_points *points,
+/* `columns` are coordinates, or the series of delay vectors: value[columns] of [rows]. */
+static syn_status copy_measured(const syn_measure *measure, const double *const *value,
+                                const double *origin, size_t columns, syn_points *points,
                                 void **copy)
 {
-    size_t most = m->columns * m->pieces / PIECES_FOR_THREAD;
-    size_t head = points->delays
-                      ? sizeof(measured_delays) + m->columns * sizeof *m->value : 0;
+    size_t rows = points->rows;
+    size_t head = points->delays ? sizeof(measured_delays) + columns * sizeof *value : 0;
     head = (head + sizeof(double) - 1) / sizeof(double) * sizeof(double);
-    *copy = syn_large_malloc(head + (m->columns * m->rows + 1) * sizeof(double));
+    *copy = syn_large_malloc(head + (columns * rows + 1) * sizeof(double));
     if (!*copy)
         return SYN_NO_MEMORY;
-    m->to = (double *)((char *)*copy + head);
+    double *to = (double *)((char *)*copy + head);
+    for (size_t c = 0; c < columns; c++)
+        for (size_t i = 0; i < rows; i++)
+            to[c * rows + i] = syn_measured(measure, origin[c], value[c][i]);
     if (points->delays) {
-        measured_delays *to = *copy;
-        to->delays = *points->delays;
-        to->delays.value = to->value;
-        for (size_t c = 0; c < m->columns; c++)
-            to->value[c] = m->to + c * m->rows;
-        points->delays = &to->delays;
-        points->coordinate = NULL;
-    } else {
-        points->coordinate = m->to;
+        measured_delays *made = *copy;
+        made->delays = *points->delays;
+        made->delays.value = made->value;
+        for (size_t c = 0; c < columns; c++)
+            made->value[c] = to + c * rows;
+        points->delays = &made->delays;
     }
-    threads = (size_t)threads < most ? threads : most > 1 ? (int)most : 1;
-    return syn_parallel_for(m->columns * m->pieces, threads, NULL, "", measure_piece, m);
+    points->coordinate = points->delays ? NULL : to;
+    return SYN_OK;
 }
 
-syn_status syn_measure_points(syn_points *points, int threads, void **copy)
+syn_status syn_measure_points(syn_points *points, void **copy)
 {
     const syn_delays *delays = points->delays;
     size_t columns = delays ? delays->series : points->dims, rows = points->rows;
-    measuring m = {.value = malloc((columns + 1) * sizeof *m.value), .columns = columns,
-                   .rows = rows, .origin = malloc((columns + 1) * sizeof *m.origin),
-                   .pieces = (rows + PIECE - 1) / PIECE};
-    syn_status status = m.value && m.origin ? SYN_OK : SYN_NO_MEMORY;
+    const double **value = malloc((columns + 1) * sizeof *value);
+    double *origin = malloc((columns + 1) * sizeof *origin);
+    syn_status status = value && origin ? SYN_OK : SYN_NO_MEMORY;
     *copy = NULL;
     if (status == SYN_OK) {
         for (size_t c = 0; c < columns; c++)
-            m.value[c] = delays ? delays->value[c] : points->coordinate + c * rows;
-        m.measure = syn_measure_of(m.value, (uint32_t)columns, rows, m.origin);
+            value[c] = delays ? delays->value[c] : points->coordinate + c * rows;
+        syn_measure m = syn_measure_of(value, (uint32_t)columns, rows, origin);
         points->least = SYN_LEAST_DISTANCE;
-        if (m.measure.step == 0 && is_near_one(m.measure.scale))
-            points->least /= m.measure.scale;
+        if (m.step == 0 && is_near_one(m.scale))
+            points->least /= m.scale;
         else
-            status = copy_measured(&m, threads, points, copy);
+            status = copy_measured(&m, value, origin, columns, points, copy);
     }
-    SYN_FREE(m.value, m.origin);
+    SYN_FREE(value, origin);
     return status;
 }
 

@@ -20,7 +20,7 @@ syn_status syn_locate_points(syn_points *points, double **made);
    are made. What is measured lies in `copy`, which the caller frees; it stays NULL where
    measuring would only multiply by a power of two near 1. Then the values stay as they
    are, which saves the time that a copy takes, and `least` is in their unit. */
-syn_status syn_measure_points(syn_points *points, int threads, void **copy);
+syn_status syn_measure_points(syn_points *points, void **copy);
 
 /* Of the pairs of finite numbers. NaN where there is none, rho also below 3 pairs or
    where either side is constant to within the rounding of a weighted mean. */

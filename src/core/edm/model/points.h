@@ -30,6 +30,14 @@ typedef struct syn_rows {
     const uint32_t *row;
 } syn_rows;
 
+/* Rows whose points reach different distances back. */
+typedef struct syn_reach {
+    syn_rows rows;
+    const uint32_t *steps;  /* [rows.n] the largest E at which the row may be used: its
+                               first `step` * E coordinates are finite. NULL where all
+                               rows may be used at all E */
+} syn_reach;
+
 /* The first of `n` increasing rows that is `from` or later; `n` where none is. */
 static inline uint32_t syn_first_row_from(const uint32_t *row, uint32_t n, uint64_t from)
 {

@@ -14,17 +14,17 @@ enum { SAMPLE = 256 };  /* places looked at to see how far they spread */
 /* Places in the library, to be put in an order in which neighbours are close. */
 typedef struct sorting {
     const syn_points *points;
-    const syn_rows *library;
-    const uint32_t *steps;
+    const syn_reach *library;
     uint32_t step;
     uint32_t *place;
 } sorting;
 
 static double coordinate(const sorting *s, uint32_t place, uint32_t dim)
 {
-    if (s->steps && dim >= s->steps[place] * s->step)
+    const syn_reach *l = s->library;
+    if (l->steps && dim >= l->steps[place] * s->step)
         return INFINITY;
-    return s->points->coordinate[(size_t)dim * s->points->rows + s->library->row[place]];
+    return s->points->coordinate[(size_t)dim * s->points->rows + l->rows.row[place]];
 }
 
 /* The coordinate in which some of places [from, to) differ most. */
@@ -111,7 +111,7 @@ static void order(const sorting *s, uint32_t from, uint32_t to)
 /* Rows of a block; the last one may have fewer than there is room for. */
 static uint32_t rows_of(const sorting *s, uint32_t block)
 {
-    uint32_t left = s->library->n - block * SYN_BLOCK;
+    uint32_t left = s->library->rows.n - block * SYN_BLOCK;
     return left < SYN_BLOCK ? left : SYN_BLOCK;
 }
 
@@ -119,7 +119,7 @@ static void fill_block(const sorting *s, syn_blocks *b, uint32_t block)
 {
     uint32_t first = block * SYN_BLOCK, n = rows_of(s, block);
     for (uint32_t i = 0; i < n; i++) {
-        uint32_t row = s->library->row[s->place[first + i]];
+        uint32_t row = s->library->rows.row[s->place[first + i]];
         b->row[first + i] = row;
         b->place[row] = first + i;
     }
@@ -160,34 +160,24 @@ static void bound_block(const sorting *s, syn_blocks *b, uint32_t block)
     }
 }
 
-/* Takes memory, and begins with the places of the library in order. */
-static syn_status start(const syn_points *points, syn_arrays *memory, sorting *s,
-                        syn_blocks *out)
+syn_status syn_blocks_make(const syn_points *points, const syn_reach *library,
+                           uint32_t step, syn_arrays *memory, syn_blocks *out)
 {
-    uint32_t n = s->library->n, rows = points->rows;
+    sorting s = {points, library, step, NULL};
+    uint32_t n = library->rows.n, rows = points->rows;
     *out = (syn_blocks){.dims = points->dims,
                         .blocks = n / SYN_BLOCK + (n % SYN_BLOCK > 0)};
     size_t slots = (size_t)out->blocks * SYN_BLOCK;
-    SYN_ARRAY(memory, s->place, n);
+    SYN_ARRAY(memory, s.place, n);
     SYN_ARRAY(memory, out->row, slots);
     SYN_ARRAY(memory, out->place, rows);
     SYN_ARRAY(memory, out->x, slots * out->dims);
     memset(out->row, 0xff, slots * sizeof *out->row);
     memset(out->place, 0xff, (size_t)rows * sizeof *out->place);
     for (uint32_t i = 0; i < n; i++)
-        s->place[i] = i;
-    return SYN_OK;
-}
-
-syn_status syn_blocks_make(const syn_points *points, const syn_rows *library,
-                           const uint32_t *steps, uint32_t step, syn_arrays *memory,
-                           syn_blocks *out)
-{
-    sorting s = {points, library, steps, step, NULL};
-    SYN_TRY(start(points, memory, &s, out));
+        s.place[i] = i;
     out->groups = out->blocks / SYN_BLOCK + (out->blocks % SYN_BLOCK > 0);
     size_t boxes = (size_t)out->groups * out->dims * SYN_BLOCK;
-    size_t slots = (size_t)out->blocks * SYN_BLOCK;
     SYN_ARRAY(memory, out->shuffled, slots);
     SYN_ARRAY(memory, out->home, points->rows);
     SYN_ARRAY(memory, out->low, boxes);
@@ -196,29 +186,18 @@ syn_status syn_blocks_make(const syn_points *points, const syn_rows *library,
         out->low[i] = INFINITY;
         out->high[i] = -INFINITY;
     }
-    order(&s, 0, library->n);
+    order(&s, 0, n);
     for (uint32_t b = 0; b < out->blocks; b++) {
         fill_block(&s, out, b);
         bound_block(&s, out, b);
         shuffle_block(&s, out, b);
     }
     /* Rows after the last library row have the block of that. */
-    uint32_t next = 0;
-    for (uint32_t row = 0; row < points->rows; row++) {
-        while (next + 1 < library->n && library->row[next] < row)
+    const uint32_t *row = library->rows.row;
+    for (uint32_t at = 0, next = 0; at < rows; at++) {
+        while (next + 1 < n && row[next] < at)
             next++;
-        out->home[row] = library->n > 0 ? out->place[library->row[next]] / SYN_BLOCK
-                                      : SYN_NO_ROW;
+        out->home[at] = n > 0 ? out->place[row[next]] / SYN_BLOCK : SYN_NO_ROW;
     }
     return SYN_OK;
-}
-
-syn_status syn_blocks_list(const syn_points *points, const syn_rows *library,
-                           syn_arrays *memory, syn_blocks *out)
-{
-    sorting s = {points, library, NULL, 0, NULL};
-    syn_status status = start(points, memory, &s, out);
-    for (uint32_t b = 0; status == SYN_OK && b < out->blocks; b++)
-        fill_block(&s, out, b);
-    return status;
 }

@@ -25,14 +25,8 @@ typedef struct syn_blocks {
 } syn_blocks;
 
 /* Gathers `library`. Of its row i, the coordinates from steps[i] * step on are taken to
-   be infinite; `steps` may be NULL. */
-syn_status syn_blocks_make(const syn_points *points, const syn_rows *library,
-                           const uint32_t *steps, uint32_t step, syn_arrays *memory,
-                           syn_blocks *out);
-
-/* Gathers `library` in the order of time, without boxes: `shuffled`, `home`, `low` and
-   `high` are NULL. */
-syn_status syn_blocks_list(const syn_points *points, const syn_rows *library,
-                           syn_arrays *memory, syn_blocks *out);
+   be infinite. */
+syn_status syn_blocks_make(const syn_points *points, const syn_reach *library,
+                           uint32_t step, syn_arrays *memory, syn_blocks *out);
 
 #endif

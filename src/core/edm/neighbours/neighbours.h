@@ -37,14 +37,6 @@ syn_status syn_find_neighbours(const syn_points *points, const syn_rows *library
 
 void syn_neighbours_free(syn_neighbours *neighbours);
 
-/* Rows whose points reach different distances back. */
-typedef struct syn_reach {
-    syn_rows rows;
-    const uint32_t *steps;  /* [rows.n] the largest E at which the row may be used: its
-                               first `step` * E coordinates are finite. NULL where all
-                               rows may be used at all E */
-} syn_reach;
-
 /* A library that is ready to be searched. */
 typedef struct syn_search syn_search;
 
@@ -58,9 +50,10 @@ syn_status syn_search_make(const syn_points *points, const syn_reach *library,
 
 /* Gets the neighbours of prediction row number `i` in their order, for each E that the
    row reaches; `e` is E - 1. `near` is the body's to change, but for the rows, and gone
-   after it. Called by several threads. */
-typedef void syn_near_body(void *context, uint32_t i, uint32_t e, syn_near *near,
-                           uint32_t found);
+   after it. Called by several threads, each with a number of its own, below those that
+   were asked for. */
+typedef void syn_near_body(void *context, int worker, uint32_t i, uint32_t e,
+                           syn_near *near, uint32_t found);
 
 /* Runs `body` for each row of `prediction`; never holds more than a few rows'
    neighbours. */

@@ -159,21 +159,6 @@ static void square_roughly(const float *point, uint32_t dims, const float *x,
         }
 }
 
-static void square_some(const double *point, uint32_t dims, const double *x,
-                         const uint32_t *place, uint32_t n, double *squared)
-{
-    for (uint32_t i = 0; i < n; i++) {
-        const double *from = x + (size_t)(place[i] / SYN_BLOCK) * dims * SYN_BLOCK +
-                             place[i] % SYN_BLOCK;
-        double sum = 0;
-        for (uint32_t d = 0; d < dims; d++, from += SYN_BLOCK) {
-            double apart = *from - point[d];
-            sum += apart * apart;
-        }
-        squared[i] = sum;
-    }
-}
-
 /* Of 64 numbers, the least of every 64th: those to which k are, nearly the k-th. */
 static float find_bound(const float *x, uint32_t blocks, uint32_t k)
 {
@@ -207,64 +192,25 @@ static float find_bound(const float *x, uint32_t blocks, uint32_t k)
     return finite >= k ? high : INFINITY;
 }
 
-/* Adds the places of a block's bits to `n` places, up to `most`, or one more. */
-SYN_INLINE uint32_t add_places(uint64_t bits, uint32_t block, uint32_t most, uint32_t n,
-                               uint32_t *place)
-{
-    for (; bits; bits &= bits - 1) {
-        if (n == most)
-            return most + 1;
-        place[n++] = block * SYN_BLOCK + syn_low_bit(bits);
-    }
-    return n;
-}
-
-static uint32_t find_within_rough(const float *x, uint32_t blocks, float limit,
-                                  uint32_t most, uint32_t *place)
+static uint32_t find_within(const float *x, uint32_t blocks, float limit, uint32_t most,
+                            uint32_t *place)
 {
     syn_f32 within = syn_f32_all(limit);
     uint32_t n = 0;
-    for (uint32_t b = 0; b < blocks && n <= most; b++, x += SYN_BLOCK) {
+    for (uint32_t b = 0; b < blocks; b++, x += SYN_BLOCK) {
         uint64_t bits = 0;
         SYN_UNROLL(16)
         for (uint32_t i = 0; i < SYN_BLOCK; i += SYN_F32_LANES)
             bits |= (uint64_t)syn_flag_bits(syn_f32_within(syn_f32_load(x + i), within))
                     << i;
-        n = add_places(bits, b, most, n, place);
+        for (; bits; bits &= bits - 1) {
+            if (n == most)
+                return most + 1;
+            place[n++] = b * SYN_BLOCK + syn_low_bit(bits);
+        }
     }
     return n;
 }
 
-static uint32_t find_within(const double *x, uint32_t blocks, double limit, uint32_t most,
-                            uint32_t *place)
-{
-    syn_f64 within = syn_f64_all(limit);
-    uint32_t n = 0;
-    for (uint32_t b = 0; b < blocks && n <= most; b++, x += SYN_BLOCK) {
-        uint64_t bits = 0;
-        SYN_UNROLL(32)
-        for (uint32_t i = 0; i < SYN_BLOCK; i += SYN_F64_LANES)
-            bits |= syn_f64_within(syn_f64_load(x + i), within) << i;
-        n = add_places(bits, b, most, n, place);
-    }
-    return n;
-}
-
-static syn_split split_at(const double *x, uint32_t blocks, double limit)
-{
-    syn_f64 most = syn_f64_all(limit), none = syn_f64_all(INFINITY);
-    syn_f64 largest = syn_f64_all(0), next = none;
-    syn_i64 n = {0};
-    for (size_t i = 0; i < (size_t)blocks * SYN_BLOCK; i += SYN_F64_LANES) {
-        syn_f64 here = syn_f64_load(x + i);
-        syn_i64 in = here <= most;
-        n -= in;
-        largest = syn_f64_max(largest, syn_f64_where(in, here));
-        next = syn_f64_min(next, syn_f64_where(~in, here) + syn_f64_where(in, none));
-    }
-    return (syn_split){syn_i64_sum(n), -syn_f64_least(-largest), syn_f64_least(next)};
-}
-
-SYN_KIND_TABLE(syn_scan_kind, syn_scan) = {
-    scan_rows,  scan_boxes,        scan_count,  square_roughly, square_some,
-    find_bound, find_within_rough, find_within, split_at};
+SYN_KIND_TABLE(syn_scan_kind, syn_scan) = {scan_rows,      scan_boxes, scan_count,
+                                           square_roughly, find_bound, find_within};

@@ -16,13 +16,6 @@ typedef struct syn_scan {
     double most;          /* the largest of them */
 } syn_scan;
 
-/* The numbers up to a limit. */
-typedef struct syn_split {
-    uint32_t n;       /* how many */
-    double largest;   /* the largest of them, 0 for none */
-    double next;      /* the least of the others, INFINITY for none */
-} syn_split;
-
 typedef struct syn_scan_kind {
     /* Compares with a block's coordinates `x`, [dims][64]. pass[e] gets a bit for each
        row within the limit of step e, and where it is not 0, squared[e][row] the distance
@@ -42,23 +35,14 @@ typedef struct syn_scan_kind {
     void (*rough)(const float *point, uint32_t dims, const float *x, uint32_t blocks,
                   float *squared);
 
-    /* Squared distances to the points at `n` places alone. */
-    void (*some)(const double *point, uint32_t dims, const double *x,
-                 const uint32_t *place, uint32_t n, double *squared);
-
     /* A number that at least k, up to 64, do not exceed, and hardly more; INFINITY where
        that is not found. */
     float (*bound)(const float *x, uint32_t blocks, uint32_t k);
 
-    /* Fill `place` with the places of numbers up to `limit`, in order, unless these are
-       more than `most`. Return how many there are, or more than `most`. */
-    uint32_t (*within_rough)(const float *x, uint32_t blocks, float limit, uint32_t most,
-                             uint32_t *place);
-    uint32_t (*within)(const double *x, uint32_t blocks, double limit, uint32_t most,
+    /* Fills `place` with the places of numbers up to `limit`, in order, unless these are
+       more than `most`. Returns how many there are, or more than `most`. */
+    uint32_t (*within)(const float *x, uint32_t blocks, float limit, uint32_t most,
                        uint32_t *place);
-
-    /* Splits numbers that are not negative. */
-    syn_split (*split)(const double *x, uint32_t blocks, double limit);
 } syn_scan_kind;
 
 SYN_KIND_TABLES(syn_scan_kind, syn_scan);

@@ -49,9 +49,11 @@ typedef struct projection {
     double *prediction, *variance;
 } projection;
 
-static void project(void *context, uint32_t i, uint32_t e, syn_near *near, uint32_t found)
+static void project(void *context, int worker, uint32_t i, uint32_t e, syn_near *near,
+                    uint32_t found)
 {
     projection *p = context;
+    (void)worker;
     (void)e;
     weigh(near, found, p->points->least);
     for (uint32_t t = 0; t < p->targets->n; t++) {
@@ -75,10 +77,11 @@ syn_status syn_simplex(const syn_points *points, const syn_rows *library,
 
 /* ---- in all numbers of dimensions ---- */
 
-static void project_step(void *context, uint32_t i, uint32_t e, syn_near *near,
-                         uint32_t found)
+static void project_step(void *context, int worker, uint32_t i, uint32_t e,
+                         syn_near *near, uint32_t found)
 {
     projection *p = context;
+    (void)worker;
     weigh(near, found, p->points->least);
     p->prediction[(size_t)e * p->predicted + i] =
         weighted_mean(near, found, p->targets->value);

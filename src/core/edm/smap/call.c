@@ -64,7 +64,19 @@ syn_status syn_smap_gather(syn_smap_call *s)
     return SYN_OK;
 }
 
-void syn_smap_leave_out(const syn_smap_call *s, uint32_t row, syn_smap_near *near)
+syn_smap_near syn_smap_among(const syn_smap_call *s, const double *points,
+                             double *distance)
+{
+    const double *target = points + s->points->dims * s->stride;
+    return (syn_smap_near){.dims = s->points->dims, .stride = s->stride,
+                           .coordinate = points, .target = target,
+                           .known = s->missing ? target + s->stride : NULL,
+                           .distance = distance};
+}
+
+/* Parts the whole library, whose distances are known, into the neighbours of `row` and
+   what is left out, and surveys them. */
+static void leave_out(const syn_smap_call *s, uint32_t row, syn_smap_near *near)
 {
     uint32_t exclusion = s->options->exclusion, n = s->library->n;
     const syn_rows *l = s->library;
@@ -77,14 +89,58 @@ void syn_smap_leave_out(const syn_smap_call *s, uint32_t row, syn_smap_near *nea
     s->kind->survey(near);
 }
 
-syn_smap_near syn_smap_among(const syn_smap_call *s, const double *points,
-                             double *distance)
+/* Distances are found a piece of the library after the other, for all rows. */
+void syn_smap_measure(const syn_smap_call *s, const uint32_t *row, uint32_t n,
+                      size_t stride, double *distance, double *to, syn_smap_near *near)
 {
-    const double *target = points + s->points->dims * s->stride;
-    return (syn_smap_near){.dims = s->points->dims, .stride = s->stride,
-                           .coordinate = points, .target = target,
-                           .known = s->missing ? target + s->stride : NULL,
-                           .distance = distance};
+    const syn_points *p = s->points;
+    for (uint32_t r = 0; r < n; r++) {
+        near[r] = syn_smap_among(s, s->side_by_side, distance + r * stride);
+        for (size_t k = 0; k < p->dims; k++)
+            to[k * n + r] = p->coordinate[k * p->rows + row[r]];
+    }
+    for (size_t from = 0; from < s->library->n; from += SYN_SMAP_POINTS) {
+        size_t left = s->library->n - from;
+        s->kind->measure(near, n, to, from,
+                         left < SYN_SMAP_POINTS ? left : SYN_SMAP_POINTS);
+    }
+    for (uint32_t r = 0; r < n; r++)
+        leave_out(s, row[r], &near[r]);
+}
+
+/* ---- terms ---- */
+
+syn_status syn_smap_terms_make(syn_smap_terms *t, uint32_t terms, size_t n,
+                               syn_arrays *memory, double **value)
+{
+    t->n = terms;
+    t->pitch = syn_smap_padded(terms, SYN_SMAP_PADDING);
+    t->products = syn_smap_products(terms);
+    SYN_ARRAY(memory, *value, n * t->pitch + SYN_SMAP_PADDING);
+    t->value = *value;
+    for (size_t i = 0; i < n; i++)
+        (*value)[i * t->pitch] = 1;
+    return SYN_OK;
+}
+
+double syn_smap_terms_put(const syn_smap_terms *t, uint32_t k, const double *x,
+                          const uint32_t *row, uint32_t n, int64_t by, double *value)
+{
+    double first = NAN, sum = 0, known = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        double here = x[row[i] + by];
+        if (isnan(here))
+            continue;
+        first = known > 0 ? first : here;
+        sum += here - first;
+        known++;
+    }
+    double centre = known > 0 ? first + sum / known : 0;
+    for (size_t i = 0; i < n; i++) {
+        double apart = x[row[i] + by] - centre;
+        value[i * t->pitch + k] = isnan(apart) ? 0 : apart;
+    }
+    return centre;
 }
 
 /* ---- predictions ---- */

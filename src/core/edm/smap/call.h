@@ -18,8 +18,6 @@ typedef struct syn_smap_call {
     int missing;                  /* whether a library row has no target */
     double *side_by_side;         /* [dims + 2][stride] the library, its targets and
                                      whether they are known; or NULL for lists */
-    syn_neighbours lists;
-    uint32_t first;               /* prediction that the first list is of */
     syn_smap_bench *bench;        /* [threads] */
     syn_arrays memory;
 } syn_smap_call;
@@ -29,6 +27,15 @@ static inline size_t syn_smap_stride(size_t points)
 {
     return (points + 2 * SYN_SMAP_PADDING - 1) / SYN_SMAP_PADDING * SYN_SMAP_PADDING;
 }
+
+/* Room for `terms` terms of n points, which `value` points to as well. */
+syn_status syn_smap_terms_make(syn_smap_terms *t, uint32_t terms, size_t n,
+                               syn_arrays *memory, double **value);
+
+/* Puts term `k` of n points, x[row + by] less a number near the mean, which it returns;
+   of a constant, that number is the constant. 0 where x is missing. */
+double syn_smap_terms_put(const syn_smap_terms *t, uint32_t k, const double *x,
+                          const uint32_t *row, uint32_t n, int64_t by, double *value);
 
 /* Makes `side_by_side`, in the call's memory. */
 syn_status syn_smap_gather(syn_smap_call *s);
@@ -41,9 +48,10 @@ void syn_smap_put_target(double *target, size_t stride, size_t i, double value);
 syn_smap_near syn_smap_among(const syn_smap_call *s, const double *points,
                              double *distance);
 
-/* Parts the whole library, whose distances are known, into the neighbours of `row` and
-   what is left out, and surveys them. */
-void syn_smap_leave_out(const syn_smap_call *s, uint32_t row, syn_smap_near *near);
+/* The neighbours of `n` rows, all of the library but what is left out, whose distances
+   are `stride` from one row to the next. `to`: room for their points. */
+void syn_smap_measure(const syn_smap_call *s, const uint32_t *row, uint32_t n,
+                      size_t stride, double *distance, double *to, syn_smap_near *near);
 
 /* By how much weights fall with distance. Where all distances are 0, all neighbours weigh
    the same. */

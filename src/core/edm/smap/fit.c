@@ -27,27 +27,14 @@ syn_status syn_smap_space_make(syn_smap_space *space, size_t stride, uint32_t di
 }
 #endif
 
-static void measure(syn_smap_near *near, const double *from, uint32_t n)
-{
-    for (size_t i = 0; i < n; i += SYN_F64_LANES) {
-        syn_f64 sum = syn_f64_all(0);
-        const double *x = near->coordinate + i;
-        for (uint32_t k = 0; k < near->dims; k++, x += near->stride) {
-            syn_f64 apart = syn_f64_load(x) - syn_f64_all(from[k]);
-            sum = syn_f64_fused(apart, apart, sum);
-        }
-        syn_f64_store(near->distance + i, syn_f64_sqrt(sum));
-    }
-}
-
-/* Distances of some registers of points from SYN_SMAP_SIDE others: as in measure(). */
-SYN_INLINE void measure_tile(int wide, const syn_smap_near *near, uint32_t rows,
+/* Distances of some registers of points from `tall` others. */
+SYN_INLINE void measure_tile(int tall, int wide, const syn_smap_near *near, uint32_t rows,
                              const double *to, size_t i)
 {
     syn_f64 sum[SYN_SMAP_SIDE][4];
     const double *x = near->coordinate + i;
     SYN_UNROLL(4)
-    for (int r = 0; r < SYN_SMAP_SIDE; r++)
+    for (int r = 0; r < tall; r++)
         SYN_UNROLL(4)
         for (int v = 0; v < wide; v++)
             sum[r][v] = syn_f64_all(0);
@@ -56,30 +43,38 @@ SYN_INLINE void measure_tile(int wide, const syn_smap_near *near, uint32_t rows,
         for (int v = 0; v < wide; v++) {
             syn_f64 here = syn_f64_load(x + v * SYN_F64_LANES);
             SYN_UNROLL(4)
-            for (int r = 0; r < SYN_SMAP_SIDE; r++) {
+            for (int r = 0; r < tall; r++) {
                 syn_f64 apart = here - syn_f64_all(to[r]);
                 sum[r][v] = syn_f64_fused(apart, apart, sum[r][v]);
             }
         }
     SYN_UNROLL(4)
-    for (int r = 0; r < SYN_SMAP_SIDE; r++)
+    for (int r = 0; r < tall; r++)
         SYN_UNROLL(4)
         for (int v = 0; v < wide; v++)
             syn_f64_store(near[r].distance + i + v * SYN_F64_LANES,
                           syn_f64_sqrt(sum[r][v]));
 }
 
-static void measure_many(const syn_smap_near *near, uint32_t rows, const double *to,
-                         size_t from, size_t n)
+SYN_INLINE void measure_rows(int tall, const syn_smap_near *near, uint32_t rows,
+                             const double *to, size_t from, size_t n)
 {
     enum { WIDE = SYN_WIDTH == 512 ? 4 : 2 };
-    for (uint32_t r = 0; r < rows; r += SYN_SMAP_SIDE) {
-        size_t i = from, end = from + n;
-        for (; i + WIDE * SYN_F64_LANES <= end; i += WIDE * SYN_F64_LANES)
-            measure_tile(WIDE, near + r, rows, to + r, i);
-        for (; i < end; i += SYN_F64_LANES)
-            measure_tile(1, near + r, rows, to + r, i);
-    }
+    size_t i = from, end = from + n;
+    for (; i + WIDE * SYN_F64_LANES <= end; i += WIDE * SYN_F64_LANES)
+        measure_tile(tall, WIDE, near, rows, to, i);
+    for (; i < end; i += SYN_F64_LANES)
+        measure_tile(tall, 1, near, rows, to, i);
+}
+
+static void measure(const syn_smap_near *near, uint32_t rows, const double *to,
+                    size_t from, size_t n)
+{
+    uint32_t r = 0;
+    for (; r + SYN_SMAP_SIDE <= rows; r += SYN_SMAP_SIDE)
+        measure_rows(SYN_SMAP_SIDE, near + r, rows, to + r, from, n);
+    for (; r < rows; r++)
+        measure_rows(1, near + r, rows, to + r, from, n);
 }
 
 /* The number, the sum and the least of the distances in a part. */
@@ -324,8 +319,7 @@ static double spread(const syn_smap_near *near, const double *weight, double val
     return above / below;
 }
 
-SYN_KIND_TABLE(syn_smap_kind, syn_smap_kind) = {measure, measure_many, survey, reduce,
-                                                spread};
+SYN_KIND_TABLE(syn_smap_kind, syn_smap_kind) = {measure, survey, reduce, spread};
 
 /* ---- many models ----
 

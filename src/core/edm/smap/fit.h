@@ -47,14 +47,11 @@ syn_status syn_smap_space_make(syn_smap_space *space, size_t stride, uint32_t di
 
 /* Compiled once for each kind of processor. */
 typedef struct syn_smap_kind {
-    /* The distances of the first `n` points from `from`, and of fewer than
-       SYN_SMAP_PADDING more. */
-    void (*measure)(syn_smap_near *near, const double *from, uint32_t n);
-
-    /* The same of points `from` .. `from` + `n` - 1 for `rows` predictions of the same
-       library, a multiple of SYN_SMAP_SIDE; `to`: [dims][rows] their points. */
-    void (*measure_many)(const syn_smap_near *near, uint32_t rows, const double *to,
-                         size_t from, size_t n);
+    /* The distances of points `from` .. `from` + `n` - 1, and of fewer than
+       SYN_SMAP_PADDING more, for `rows` predictions of the same library, best a multiple
+       of SYN_SMAP_SIDE; `to`: [dims][rows] their points. */
+    void (*measure)(const syn_smap_near *near, uint32_t rows, const double *to,
+                    size_t from, size_t n);
 
     /* Fills `n`, `mean` and `least` from the parts. */
     void (*survey)(syn_smap_near *near);
@@ -127,14 +124,14 @@ typedef struct syn_smap_product {
 
     /* Makes of the squared weights of SYN_SMAP_POINTS points what each target adds to a
        prediction, and adds to `strength` what it adds to its coefficient; `value` and
-       `slope` are those of syn_smap_normal_hat(). `coordinate`: [dims][stride], less
+       `slope` are those of syn_smap_hat. `coordinate`: [dims][stride], less
        their centre. */
     void (*hat)(const double *coordinate, size_t stride, uint32_t dims,
                 const double *value, const double *slope, double *square,
                 double *strength);
 
     /* Adds to the lower half of `gram`, [dims + 1][dims + 1], the sums over these points
-       of squared weight times u u', of syn_smap_normal_turn(). `room`: [dims + 1]
+       of squared weight times u u', of syn_smap_turned. `room`: [dims + 1]
        [SYN_SMAP_POINTS]. */
     void (*turn)(const double *coordinate, size_t stride, uint32_t dims,
                  const double *inverse, const double *square, double *room, double *gram);

@@ -99,38 +99,21 @@ static syn_status make_panels(syn_smap_job *j, int32_t Tp)
     return SYN_OK;
 }
 
-/* A number near the mean of the rows' coordinate k; of a constant, that. */
-static double centre_of(const syn_smap_job *j, uint32_t k)
-{
-    const double *x = j->coordinate + (size_t)k * j->points.rows;
-    double first = x[j->row[0]], sum = 0;
-    for (uint32_t i = 0; i < j->rows.n; i++)
-        sum += x[j->row[i]] - first;
-    return first + sum / j->rows.n;
-}
-
 static syn_status make_terms(syn_smap_job *j)
 {
     syn_smap_terms *t = &j->terms;
     double square = 0;
-    t->n = j->dims + 1;
-    t->pitch = syn_smap_padded(t->n, SYN_SMAP_PADDING);
-    t->products = syn_smap_products(t->n);
-    SYN_ARRAY(&j->memory, j->value, j->rows.n * t->pitch + SYN_SMAP_PADDING);
+    SYN_TRY(syn_smap_terms_make(t, j->dims + 1, j->rows.n, &j->memory, &j->value));
     SYN_ARRAY(&j->memory, j->centre, t->n);
     SYN_ARRAY(&j->memory, j->centred, j->dims * j->stride);
-    t->value = j->value;
-    for (uint32_t k = 0; k < t->n; k++) {
-        j->centre[k] = k > 0 ? centre_of(j, k - 1) : 0;
+    for (uint32_t k = 1; k < t->n; k++) {
+        double *to = j->centred + (k - 1) * j->stride;
+        j->centre[k] = syn_smap_terms_put(
+            t, k, j->coordinate + (size_t)(k - 1) * j->points.rows, j->row, j->rows.n, 0,
+            j->value);
         for (size_t i = 0; i < j->rows.n; i++) {
-            double x = 1;
-            if (k > 0) {
-                const double *of = j->coordinate + (size_t)(k - 1) * j->points.rows;
-                x = of[j->row[i]] - j->centre[k];
-                j->centred[(k - 1) * j->stride + i] = x;
-            }
-            j->value[i * t->pitch + k] = x;
-            square += k == 1 ? x * x : 0;
+            to[i] = j->value[i * t->pitch + k];
+            square += k == 1 ? to[i] * to[i] : 0;
         }
     }
     j->size = square > 0 ? sqrt(square / j->rows.n) : 1;
@@ -182,7 +165,7 @@ syn_status syn_smap_job_make(const syn_smap_common *common, uint32_t i, syn_smap
     const syn_series *from = common->libraries;
     int none = i >= from->n;
     *out = (syn_smap_job){.group = common->group, .product = common->product,
-                          .dims = common->options->E};
+                          .lanes = common->lanes, .dims = common->options->E};
     out->points = (syn_points){.rows = from->steps, .dims = out->dims};
     out->columns = syn_smap_padded(out->group->n, SYN_SMAP_COLUMNS);
     syn_status status = find_rows(out, common->options,
@@ -234,21 +217,22 @@ struct syn_smap_worker {
     phase phase;
     size_t point;               /* points before are done in this phase, */
     uint32_t done;              /* and so are predictions before */
-    syn_smap_near *near;        /* [MOST_ROWS] */
-    double *from;               /* [dims] the point of a prediction */
+    uint32_t row[SYN_SMAP_MOST_ROWS];        /* of the predictions, */
+    syn_smap_near near[SYN_SMAP_MOST_ROWS];  /* and their neighbours */
+    double *from;               /* [dims][rows] points of predictions */
     double *distance;           /* [rows][stride] */
     double *square;             /* [stride / SYN_SMAP_POINTS][rows][SYN_SMAP_PITCH]
                                    squared weights, then the hat matrix; its last row is
                                    that of the coefficients */
     double *equations;          /* [rows][products] */
-    double *value, *slope;      /* [rows][unknowns] of syn_smap_normal_hat() */
+    double *value, *slope;      /* [rows][unknowns] of syn_smap_hat */
     double *excess;             /* [rows] the sum of a row of the hat matrix, less 1 */
     double excess_slope;        /* and that of the coefficients */
     double *strength;           /* [stride] sum of the rows that give coefficients */
     double *prediction;         /* [rows][columns] */
-    double *panel, *solving;    /* for the product and for syn_smap_normal_hat() */
-    double *inverse, *gram;     /* [unknowns][unknowns] for syn_smap_normal_refine(), */
-    double *turned;             /* and [unknowns][SYN_SMAP_POINTS] points for it */
+    double *panel, *solving;    /* for the product and for lanes */
+    syn_smap_turned turned;
+    double *points;             /* [unknowns][SYN_SMAP_POINTS] points for it */
     double *weight;             /* [stride] for syn_smap_exact_hat(): of points, */
     double *heavy, *count;      /* [stride] of places and how many neighbours each is; */
     double *exact_value, *exact_slope;  /* [stride] what it gives, of places */
@@ -272,8 +256,7 @@ syn_status syn_smap_worker_make(uint32_t steps, uint32_t dims, size_t columns,
     syn_smap_worker *w;
     SYN_ARRAY(memory, w, 1);
     *out = w;
-    SYN_ARRAY(memory, w->near, rows);
-    SYN_ARRAY(memory, w->from, dims);
+    SYN_ARRAY(memory, w->from, dims * rows);
     SYN_ARRAY(memory, w->distance, most);
     SYN_ARRAY(memory, w->square, (most / SYN_SMAP_POINTS + 1) * SYN_SMAP_PITCH);
     SYN_ARRAY(memory, w->equations, rows * products);
@@ -283,10 +266,11 @@ syn_status syn_smap_worker_make(uint32_t steps, uint32_t dims, size_t columns,
     SYN_ARRAY(memory, w->strength, stride);
     SYN_ARRAY(memory, w->prediction, rows * columns);
     SYN_ARRAY(memory, w->panel, (SYN_SMAP_POINTS + SYN_SMAP_SPARE) * products);
-    SYN_ARRAY(memory, w->solving, syn_smap_normal_room((uint32_t)unknowns));
-    SYN_ARRAY(memory, w->inverse, unknowns * unknowns);
-    SYN_ARRAY(memory, w->gram, unknowns * unknowns);
-    SYN_ARRAY(memory, w->turned, unknowns * SYN_SMAP_POINTS);
+    SYN_ARRAY(memory, w->solving, syn_smap_lanes_room((uint32_t)unknowns));
+    SYN_ARRAY(memory, w->turned.inverse, unknowns * unknowns);
+    SYN_ARRAY(memory, w->turned.gram, unknowns * unknowns);
+    SYN_ARRAY(memory, w->turned.scale, unknowns);
+    SYN_ARRAY(memory, w->points, unknowns * SYN_SMAP_POINTS);
     SYN_ARRAY(memory, w->weight, stride);
     SYN_ARRAY(memory, w->heavy, stride);
     SYN_ARRAY(memory, w->count, stride);
@@ -312,24 +296,14 @@ static double *square_at(const syn_smap_job *j, const syn_smap_worker *w, size_t
     return w->square + from / SYN_SMAP_POINTS * rows * SYN_SMAP_PITCH;
 }
 
-static void measure_row(const syn_smap_job *j, syn_smap_worker *w, uint32_t r)
-{
-    uint32_t row = j->row[prediction_at(j, w, r)];
-    w->near[r] = syn_smap_among(&j->call, j->call.side_by_side,
-                                w->distance + r * j->stride);
-    syn_point_at(&j->points, row, j->dims, w->from);
-    j->call.kind->measure(&w->near[r], w->from, j->rows.n);
-    syn_smap_leave_out(&j->call, row, &w->near[r]);
-}
-
 static void begin_block(const syn_smap_job *j, syn_smap_worker *w)
 {
-    uint32_t left;
     w->first = w->at * j->block;
-    left = j->predictions - w->first;
+    uint32_t left = j->predictions - w->first;
     w->n = left < j->block ? left : j->block;
     for (uint32_t r = 0; r < w->n; r++)
-        measure_row(j, w, r);
+        w->row[r] = j->row[prediction_at(j, w, r)];
+    syn_smap_measure(&j->call, w->row, w->n, j->stride, w->distance, w->from, w->near);
     memset(w->equations, 0, syn_smap_padded(w->n, SYN_SMAP_ROWS) * j->terms.products *
                                 sizeof *w->equations);
     memset(w->strength, 0, j->stride * sizeof *w->strength);
@@ -404,7 +378,7 @@ static void solve_exactly(const syn_smap_job *j, syn_smap_worker *w, uint32_t r)
         .end = {few ? j->same.n : j->rows.n}, .n = w->near[r].n};
     uint32_t places = near.end[0];
     gather_places(j, w, r, places);
-    syn_point_at(&j->points, j->row[prediction_at(j, w, r)], j->dims, w->from);
+    syn_point_at(&j->points, w->row[r], j->dims, w->from);
     memset(w->exact_value, 0, places * sizeof *w->exact_value);
     memset(w->exact_slope, 0, places * sizeof *w->exact_slope);
     syn_smap_exact_hat(&near, w->heavy, j->call.options->ridge, w->from, w->exact,
@@ -426,38 +400,51 @@ static void solve_exactly(const syn_smap_job *j, syn_smap_worker *w, uint32_t r)
     }
 }
 
-/* Solves the equations of a prediction for any target, in one of two ways; 0 where
-   neither is good enough. */
-static int solve_equations(const syn_smap_job *j, syn_smap_worker *w, uint32_t r,
-                           double *value, double *slope)
+/* Solves the equations of a prediction that lanes refuse through turned ones; 0 where
+   these are not good enough either. */
+static int solve_turned(const syn_smap_job *j, syn_smap_worker *w, uint32_t r,
+                        const syn_smap_equations *e, const syn_smap_hat *hat)
 {
-    uint32_t unknowns = j->dims + 1;
-    syn_smap_equations e = {unknowns, w->equations + r * j->terms.products, j->centre,
-                            j->call.options->ridge, w->solving};
-    syn_smap_hat hat = {j->value + prediction_at(j, w, r) * j->terms.pitch + 1, j->size,
-                        value, slope};
-    if (syn_smap_normal_hat(&e, &hat))
-        return 1;
-    if (!syn_smap_normal_turn(&e, w->inverse))
+    size_t unknowns = e->unknowns;
+    if (!j->lanes->turn(e, &w->turned))
         return 0;
-    memset(w->gram, 0, (size_t)unknowns * unknowns * sizeof *w->gram);
+    memset(w->turned.gram, 0, unknowns * unknowns * sizeof *w->turned.gram);
     for (size_t from = 0; from < j->rows.n; from += SYN_SMAP_POINTS)
-        j->product->turn(j->centred + from, j->stride, j->dims, w->inverse,
-                         square_at(j, w, from) + r * (size_t)SYN_SMAP_PITCH, w->turned,
-                         w->gram);
-    return syn_smap_normal_refine(&e, w->inverse, w->gram, &hat);
+        j->product->turn(j->centred + from, j->stride, j->dims, w->turned.inverse,
+                         square_at(j, w, from) + r * (size_t)SYN_SMAP_PITCH, w->points,
+                         w->turned.gram);
+    return syn_smap_refine(e, &w->turned, hat);
 }
 
+/* Solves the equations of the next predictions for any target. */
 static void solve_next(const syn_smap_job *j, syn_smap_worker *w)
 {
-    uint32_t r = w->done++, unknowns = j->dims + 1;
-    double *value = w->value + r * (size_t)unknowns;
-    double *slope = w->slope + r * (size_t)unknowns;
-    w->excess[r] = 0;
-    if (w->near[r].n == 0 || !solve_equations(j, w, r, value, slope)) {
-        memset(value, 0, unknowns * sizeof *value);
-        memset(slope, 0, unknowns * sizeof *slope);
-        value[0] = 1;
+    const double *from[SYN_SMAP_LANES];
+    uint32_t first = w->done, unknowns = j->dims + 1, left = w->n - first;
+    syn_smap_equations e = {.unknowns = unknowns,
+                            .rows = left < SYN_SMAP_LANES ? left : SYN_SMAP_LANES,
+                            .sum = w->equations + first * j->terms.products,
+                            .stride = j->terms.products, .centre = j->centre,
+                            .ridge = j->call.options->ridge, .room = w->solving};
+    syn_smap_hat hat = {from, j->size, w->value + first * (size_t)unknowns,
+                        w->slope + first * (size_t)unknowns};
+    for (uint32_t l = 0; l < e.rows; l++)
+        from[l] = j->value + prediction_at(j, w, first + l) * j->terms.pitch + 1;
+    uint32_t solved = j->lanes->hat(&e, &hat);
+    for (uint32_t l = 0, rows = e.rows; l < rows; l++) {
+        uint32_t r = w->done++;
+        w->excess[r] = 0;
+        if (solved >> l & 1)
+            continue;
+        size_t at = l * (size_t)unknowns;
+        syn_smap_hat one = {from + l, j->size, hat.value + at, hat.slope + at};
+        e.rows = 1;
+        e.sum = w->equations + r * j->terms.products;
+        if (w->near[r].n > 0 && solve_turned(j, w, r, &e, &one))
+            continue;
+        memset(one.value, 0, unknowns * sizeof *one.value);
+        memset(one.slope, 0, unknowns * sizeof *one.slope);
+        one.value[0] = 1;
         if (w->near[r].n > 0)
             solve_exactly(j, w, r);
     }

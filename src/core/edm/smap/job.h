@@ -30,6 +30,7 @@ typedef struct syn_smap_job {
     uint32_t predictions;
     const syn_smap_group *group;
     const syn_smap_product *product;
+    const syn_smap_lanes *lanes;
     uint32_t dims;
     uint32_t block;             /* predictions of a block, one less than a multiple of
                                    SYN_SMAP_ROWS */
@@ -60,6 +61,7 @@ typedef struct syn_smap_common {
     const syn_smap_options *smap;
     const syn_smap_kind *kind;
     const syn_smap_product *product;
+    const syn_smap_lanes *lanes;
     const syn_smap_group *group;
     const syn_smap_job *whole;  /* one whose rows and panels others may have, or NULL */
 } syn_smap_common;

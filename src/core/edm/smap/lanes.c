@@ -1,6 +1,10 @@
-/* What model.c does for one prediction, for as many as a register has lanes: each
-   number here is one of each of them. Predictions that have no model, or not a precise
-   one, lose their lane, and what is computed there no longer matters. */
+/* Normal equations, scaled so that their diagonal is 1, are solved through the inverse of
+   their Cholesky triangle. The sum of its squares times the number of unknowns is at
+   least the condition of the equations, so that the error is known for certain.
+
+   As many predictions are solved as a register has lanes: each number here is one of each
+   of them. Predictions that have no model, or not a precise one, lose their lane, and
+   what is computed there no longer matters. */
 
 #include <float.h>
 #include <math.h>
@@ -10,8 +14,13 @@
 
 enum { STEPS_EACH = 8 };  /* for an eigenvalue, more than are ever needed */
 
+#define MOST_ERROR 1e-9       /* of a model, */
+#define MOST_FOR_VALUES 1e6   /* condition of equations whose eigenvalues will do */
+#define LEAST_TURNED 1e-14    /* square of a pivot that turned equations make good */
+
 typedef struct lanes {
-    uint32_t n;              /* unknowns */
+    uint32_t n;              /* unknowns, */
+    uint32_t terms;          /* and the target, if there is one */
     const double *centre;
     syn_f64 *sum;            /* [products] of all terms, ridge included */
     syn_f64 *scale;          /* [n] */
@@ -19,6 +28,7 @@ typedef struct lanes {
     syn_f64 *inverse;        /* [n][n] its inverse, */
     syn_f64 *equations;      /* [n][n] and those of coordinates as they are */
     syn_f64 *vector, *other; /* [n] */
+    syn_f64 *singular;       /* [n] */
     syn_f64 trace;           /* of `equations` */
     syn_i64 good;            /* lanes whose model is precise so far */
 } lanes;
@@ -28,53 +38,45 @@ SYN_INLINE syn_f64 either(syn_i64 mask, syn_f64 where, syn_f64 elsewhere)
     return (syn_f64)(((syn_i64)where & mask) | ((syn_i64)elsewhere & ~mask));
 }
 
-static size_t products_of(uint32_t unknowns)
-{
-    return ((size_t)unknowns + 1) * ((size_t)unknowns + 2) / 2;
-}
-
 #if SYN_WIDTH == 0
 size_t syn_smap_lanes_room(uint32_t unknowns)
 {
     size_t n = unknowns;
-    return SYN_SMAP_LANES * (products_of(unknowns) + 3 * n * n + 3 * n + 1);
+    return SYN_SMAP_LANES * ((n + 1) * (n + 2) / 2 + 3 * n * n + 4 * n + 1);
 }
 #endif
 
-static lanes cut_lanes(uint32_t unknowns, const double *centre, double *room)
+/* The place of the sum of products of terms j and k, j <= k. */
+static inline size_t at(const lanes *a, uint32_t j, uint32_t k)
 {
-    size_t n = unknowns;
-    uintptr_t aligned = ((uintptr_t)room + SYN_REGISTER - 1) / SYN_REGISTER;
+    return (size_t)j * a->terms - (size_t)j * (j + 1) / 2 + k;
+}
+
+/* Takes the sums of up to as many predictions as there are lanes, from `first` on; lanes
+   beyond the last repeat the first. */
+static lanes take_sums(const syn_smap_equations *e, uint32_t first, uint32_t terms)
+{
+    size_t n = e->unknowns, products = (size_t)terms * (terms + 1) / 2;
+    uintptr_t aligned = ((uintptr_t)e->room + SYN_REGISTER - 1) / SYN_REGISTER;
     aligned *= SYN_REGISTER;
-    lanes a = {.n = unknowns, .centre = centre, .sum = (syn_f64 *)aligned};
-    a.scale = a.sum + products_of(unknowns);
+    lanes a = {.n = e->unknowns, .terms = terms, .centre = e->centre,
+               .sum = (syn_f64 *)aligned, .good = ~(syn_i64){0}};
+    a.scale = a.sum + products;
     a.lower = a.scale + n;
     a.inverse = a.lower + n * n;
     a.equations = a.inverse + n * n;
     a.vector = a.equations + n * n;
     a.other = a.vector + n;
-    return a;
-}
-
-/* The place of the sum of products of terms j and k, j <= k. */
-static inline size_t at(const lanes *a, uint32_t j, uint32_t k)
-{
-    return (size_t)j * (a->n + 1) - (size_t)j * (j + 1) / 2 + k;
-}
-
-/* Takes the sums of `rows` predictions; other lanes repeat the first. */
-static void take_sums(lanes *a, const double *sum, size_t stride, uint32_t rows,
-                      double ridge)
-{
-    size_t products = products_of(a->n);
+    a.singular = a.other + n;
     for (size_t c = 0; c < products; c++) {
         double each[SYN_F64_LANES];
         for (uint32_t l = 0; l < SYN_F64_LANES; l++)
-            each[l] = sum[(l < rows ? l : 0) * stride + c];
-        a->sum[c] = syn_f64_load(each);
+            each[l] = e->sum[(first + l < e->rows ? first + l : first) * e->stride + c];
+        a.sum[c] = syn_f64_load(each);
     }
-    for (uint32_t k = 1; k < a->n; k++)
-        a->sum[at(a, k, k)] += syn_f64_all(ridge) * a->sum[0];
+    for (uint32_t k = 1; k < n; k++)
+        a.sum[at(&a, k, k)] += syn_f64_all(e->ridge) * a.sum[0];
+    return a;
 }
 
 /* ---- models ---- */
@@ -89,10 +91,9 @@ static void scale_terms(lanes *a)
 }
 
 /* The lower triangle, with the inverse of its diagonal in place of that. */
-static void factorise(lanes *a)
+static void factorise(lanes *a, syn_f64 least)
 {
     size_t n = a->n;
-    const syn_f64 least = syn_f64_all(DBL_EPSILON / SYN_SMAP_MOST_ERROR);
     for (uint32_t i = 0; i < n; i++) {
         syn_f64 *row = a->lower + i * n;
         for (uint32_t j = 0; j <= i; j++) {
@@ -125,29 +126,58 @@ static void invert(lanes *a)
     }
 }
 
-/* The scaled model, in `vector`, as long as it is precise. */
-static void solve(lanes *a)
+/* Scales the equations and inverts their triangle, where they do not nearly depend on
+   each other. */
+static void prepare(lanes *a, double least)
+{
+    scale_terms(a);
+    factorise(a, syn_f64_all(least));
+    invert(a);
+}
+
+/* The scaled solution of the equations with this right side; returns the square of its
+   length. */
+static syn_f64 solve(const lanes *a, const syn_f64 *right, syn_f64 *model)
 {
     size_t n = a->n;
-    syn_f64 norm = syn_f64_all(0), square = norm;
+    syn_f64 square = syn_f64_all(0);
     for (uint32_t j = 0; j < n; j++)
-        a->vector[j] = norm;
+        model[j] = syn_f64_all(0);
     for (uint32_t i = 0; i < n; i++) {
         const syn_f64 *row = a->inverse + i * n;
         syn_f64 along = syn_f64_all(0);
-        for (uint32_t j = 0; j <= i; j++) {
-            along = syn_f64_fused(row[j] * a->scale[j], a->sum[at(a, j, a->n)], along);
-            norm = syn_f64_fused(row[j], row[j], norm);
-        }
         for (uint32_t j = 0; j <= i; j++)
-            a->vector[j] = syn_f64_fused(along, row[j], a->vector[j]);
+            along = syn_f64_fused(row[j] * a->scale[j], right[j], along);
+        for (uint32_t j = 0; j <= i; j++)
+            model[j] = syn_f64_fused(along, row[j], model[j]);
     }
     for (uint32_t j = 0; j < n; j++)
-        square = syn_f64_fused(a->vector[j], a->vector[j], square);
-    syn_f64 targets = a->sum[at(a, a->n, a->n)];
+        square = syn_f64_fused(model[j], model[j], square);
+    return square;
+}
+
+/* The sum of squares of the inverse triangle. */
+static syn_f64 norm_of(const lanes *a)
+{
+    syn_f64 norm = syn_f64_all(0);
+    for (uint32_t i = 0; i < a->n; i++)
+        for (uint32_t j = 0; j <= i; j++) {
+            syn_f64 one = a->inverse[(size_t)i * a->n + j];
+            norm = syn_f64_fused(one, one, norm);
+        }
+    return norm;
+}
+
+/* The scaled model, in `vector`, as long as it is precise: by the error of the equations,
+   and that of their right side, which is as large as the targets are. */
+static void solve_target(lanes *a)
+{
+    for (uint32_t j = 0; j < a->n; j++)
+        a->other[j] = a->sum[at(a, j, a->n)];
+    syn_f64 square = solve(a, a->other, a->vector), targets = a->sum[at(a, a->n, a->n)];
     syn_f64 share = syn_f64_where(targets > 0, syn_f64_sqrt(targets / square));
-    syn_f64 error = DBL_EPSILON * (double)n * norm * (1.0 + share);
-    a->good &= error < SYN_SMAP_MOST_ERROR;
+    syn_f64 error = DBL_EPSILON * (double)a->n * norm_of(a) * (1.0 + share);
+    a->good &= error < MOST_ERROR;
 }
 
 /* Coefficients of coordinates as they are, in `vector`. */
@@ -183,7 +213,8 @@ static void make_equations(lanes *a)
     }
 }
 
-/* Their condition, or more. */
+/* Their condition, or more: the sum of squares of the inverse triangle times that of the
+   rows. */
 static syn_f64 condition_of(const lanes *a)
 {
     syn_f64 norm = syn_f64_all(0);
@@ -309,11 +340,12 @@ static void turn_window(syn_f64 *diagonal, syn_f64 *beside, const window *window
     }
 }
 
-/* Singular values of the rows, in `lower`, which is not needed any more. */
+/* Singular values of the rows. */
 static void find_singular(lanes *a)
 {
     size_t n = a->n;
-    syn_f64 *diagonal = a->lower, *beside = a->inverse, per = syn_f64_all(1) / a->trace;
+    syn_f64 *diagonal = a->singular, *beside = a->inverse;
+    syn_f64 per = syn_f64_all(1) / a->trace;
     for (size_t i = 0; i < n * n; i++)
         a->equations[i] *= per;
     for (uint32_t k = 0; k < n; k++) {
@@ -336,6 +368,24 @@ static void find_singular(lanes *a)
         diagonal[k] = syn_f64_sqrt(diagonal[k] * a->trace);
 }
 
+/* The same of one lane, more slowly but whatever the condition, from the triangle of the
+   rows with coordinates as they are. */
+static void by_triangle(const lanes *a, uint32_t lane, double *singular)
+{
+    size_t n = a->n;
+    double *row = (double *)a->equations, first = 0;
+    for (uint32_t i = 0; i < n; i++, row += n + 1) {
+        memset(row, 0, (n + 1) * sizeof *row);
+        for (uint32_t k = i; k < n; k++) {
+            double lower = a->lower[k * n + i][lane];
+            row[k] = (k == i ? 1 / lower : lower) / a->scale[k][lane];
+            first = i + k == 0 ? row[0] : first;
+            row[k] += i == 0 ? a->centre[k] * first : 0;
+        }
+    }
+    syn_smap_singular((double *)a->equations, a->n, 1, singular);
+}
+
 /* ---- all of it ---- */
 
 static void put_lanes(const syn_f64 *from, uint32_t n, uint32_t rows, double *to)
@@ -345,46 +395,92 @@ static void put_lanes(const syn_f64 *from, uint32_t n, uint32_t rows, double *to
             to[(size_t)l * n + k] = from[k][l];
 }
 
-/* Up to as many as there are lanes. */
-static uint32_t solve_some(uint32_t unknowns, const double *sum, size_t stride,
-                           uint32_t rows, const double *centre, double ridge,
-                           double *room, double *fit, double *singular)
+/* How many of the predictions from `first` on have a lane. */
+static uint32_t lanes_of(const syn_smap_equations *e, uint32_t first)
 {
-    lanes a = cut_lanes(unknowns, centre, room);
+    return e->rows - first < SYN_F64_LANES ? e->rows - first : SYN_F64_LANES;
+}
+
+/* The bits of the predictions whose lanes are good. */
+static uint32_t bits_of(const lanes *a, uint32_t first, uint32_t n)
+{
     uint32_t bits = 0;
-    a.good = ~(syn_i64){0};
-    take_sums(&a, sum, stride, rows, ridge);
-    scale_terms(&a);
-    factorise(&a);
-    invert(&a);
-    solve(&a);
-    put_back(&a);
-    put_lanes(a.vector, unknowns, rows, fit);
-    make_equations(&a);
-    a.good &= condition_of(&a) < (singular ? SYN_SMAP_MOST_FOR_VALUES
-                                           : SYN_SMAP_MOST_CONDITION);
-    if (singular) {
+    for (uint32_t l = 0; l < n; l++)
+        bits |= (uint32_t)(a->good[l] & 1) << (first + l);
+    return bits;
+}
+
+static uint32_t solve_models(const syn_smap_equations *e, double *fit, double *singular)
+{
+    uint32_t bits = 0, unknowns = e->unknowns;
+    for (uint32_t r = 0; r < e->rows; r += SYN_F64_LANES) {
+        uint32_t n = lanes_of(e, r);
+        double *to = singular + (size_t)r * unknowns;
+        lanes a = take_sums(e, r, unknowns + 1);
+        prepare(&a, DBL_EPSILON / MOST_ERROR);
+        solve_target(&a);
+        put_back(&a);
+        put_lanes(a.vector, unknowns, n, fit + (size_t)r * unknowns);
+        make_equations(&a);
+        syn_f64 condition = condition_of(&a);
+        a.good &= condition < SYN_SMAP_MOST_CONDITION;
+        bits |= bits_of(&a, r, n);
+        if (!singular)
+            continue;
+        a.good &= condition < MOST_FOR_VALUES;
         find_singular(&a);
-        put_lanes(a.lower, unknowns, rows, singular);
+        put_lanes(a.singular, unknowns, n, to);
+        for (uint32_t l = 0; l < n; l++)
+            if ((bits >> (r + l) & 1) && !a.good[l])
+                by_triangle(&a, l, to + (size_t)l * unknowns);
     }
-    for (uint32_t l = 0; l < rows; l++)
-        bits |= (uint32_t)(a.good[l] & 1) << l;
     return bits;
 }
 
-static uint32_t solve_lanes(uint32_t unknowns, const double *sum, size_t stride,
-                            uint32_t rows, const double *centre, double ridge,
-                            double *room, double *fit, double *singular)
+static uint32_t solve_hats(const syn_smap_equations *e, const syn_smap_hat *hat)
 {
-    uint32_t bits = 0;
-    for (uint32_t r = 0; r < rows; r += SYN_F64_LANES) {
-        uint32_t left = rows - r, n = left < SYN_F64_LANES ? left : SYN_F64_LANES;
-        size_t to = (size_t)r * unknowns;
-        bits |= solve_some(unknowns, sum + r * stride, stride, n, centre, ridge, room,
-                           fit + to, singular ? singular + to : NULL)
-                << r;
+    uint32_t bits = 0, unknowns = e->unknowns;
+    for (uint32_t r = 0; r < e->rows; r += SYN_F64_LANES) {
+        uint32_t n = lanes_of(e, r);
+        lanes a = take_sums(e, r, unknowns);
+        prepare(&a, DBL_EPSILON / MOST_ERROR);
+        syn_f64 *slope = a.equations, *value = slope + unknowns, size = {0};
+        for (uint32_t j = 0; j < unknowns; j++)
+            a.other[j] = syn_f64_all(j == 1 ? hat->size : 0);
+        size = solve(&a, a.other, slope);
+        for (uint32_t l = 0; l < SYN_F64_LANES; l++)
+            for (uint32_t j = 0; j < unknowns; j++)
+                a.other[j][l] = j == 0 ? 1 : hat->from[r + (l < n ? l : 0)][j - 1];
+        size = syn_f64_max(size, solve(&a, a.other, value));
+        syn_f64 error = DBL_EPSILON * (double)unknowns * norm_of(&a);
+        a.good &= error * syn_f64_sqrt(size * a.sum[0]) < SYN_SMAP_MOST_HAT_ERROR;
+        for (uint32_t j = 0; j < unknowns; j++) {
+            value[j] *= a.scale[j];
+            slope[j] *= a.scale[j] / syn_f64_all(hat->size);
+        }
+        put_lanes(value, unknowns, n, hat->value + (size_t)r * unknowns);
+        put_lanes(slope, unknowns, n, hat->slope + (size_t)r * unknowns);
+        make_equations(&a);
+        a.good &= condition_of(&a) < SYN_SMAP_MOST_CONDITION;
+        bits |= bits_of(&a, r, n);
     }
     return bits;
 }
 
-SYN_KIND_TABLE(syn_smap_lanes, syn_smap_lanes) = {solve_lanes};
+static int turn_one(const syn_smap_equations *e, syn_smap_turned *to)
+{
+    lanes a = take_sums(e, 0, e->unknowns);
+    size_t n = a.n;
+    prepare(&a, LEAST_TURNED);
+    make_equations(&a);
+    a.good &= condition_of(&a) < SYN_SMAP_MOST_CONDITION;
+    to->norm = norm_of(&a)[0];
+    for (size_t i = 0; i < n; i++) {
+        to->scale[i] = a.scale[i][0];
+        for (size_t j = 0; j < n; j++)
+            to->inverse[i * n + j] = j > i ? 0 : a.inverse[i * n + j][0] * a.scale[j][0];
+    }
+    return a.good[0] != 0;
+}
+
+SYN_KIND_TABLE(syn_smap_lanes, syn_smap_lanes) = {solve_models, solve_hats, turn_one};

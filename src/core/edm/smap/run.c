@@ -52,7 +52,7 @@ typedef struct block {
     double *square;             /* [rows][SYN_SMAP_PITCH] squared weights */
     double *sum;                /* [rows][products] */
     double *panel;              /* of fit.h */
-    double *solving;            /* for syn_smap_normal() and its like, */
+    double *solving;            /* for lanes, */
     double *fit, *singular;     /* [SYN_SMAP_LANES][unknowns] and what they found */
     double *to;                 /* [dims][rows] the points of the predictions */
     double *same;               /* for syn_smap_same_near() */
@@ -64,8 +64,6 @@ static syn_status make_blocks(many *m, int threads)
 {
     syn_arrays *memory = &m->memory;
     size_t rows = m->rows, products = m->terms.products, unknowns = m->terms.n - 1;
-    size_t one = syn_smap_normal_room((uint32_t)unknowns);
-    size_t some = syn_smap_lanes_room((uint32_t)unknowns);
     SYN_ARRAY(memory, m->block, (size_t)threads);
     for (int i = 0; i < threads; i++) {
         block *b = m->block + i;
@@ -80,69 +78,28 @@ static syn_status make_blocks(many *m, int threads)
         SYN_ARRAY(memory, b->singular, SYN_SMAP_LANES * unknowns);
         SYN_ARRAY(memory, b->to, rows * unknowns);
         SYN_ARRAY(memory, b->same, 3 * m->same.stride);
-        SYN_ARRAY(memory, b->solving, one > some ? one : some);
+        SYN_ARRAY(memory, b->solving, syn_smap_lanes_room((uint32_t)unknowns));
     }
     return SYN_OK;
-}
-
-/* The mean of a term over the library; of the target, where it is known. */
-static double mean_of(const syn_smap_call *s, uint32_t term)
-{
-    const double *x = s->side_by_side + (term - 1) * s->stride;
-    const double *known = s->side_by_side + (s->points->dims + 1) * s->stride;
-    int target = term == s->points->dims + 1;
-    double sum = 0, n = 0;
-    for (uint32_t i = 0; i < s->library->n; i++) {
-        sum += x[i];
-        n += target ? known[i] : 1;
-    }
-    return n > 0 ? sum / n : 0;
 }
 
 static syn_status gather_terms(many *m)
 {
     const syn_smap_call *s = m->call;
-    syn_smap_terms *t = &m->terms;
-    t->n = s->points->dims + 2;
-    t->pitch = syn_smap_padded(t->n, SYN_SMAP_PADDING);
-    t->products = syn_smap_products(t->n);
-    double *all;
-    SYN_ARRAY(&m->memory, all, s->library->n * t->pitch + SYN_SMAP_PADDING);
-    SYN_ARRAY(&m->memory, m->centre, t->n);
-    t->value = all;
-    for (uint32_t j = 1; j < t->n; j++)
-        m->centre[j] = mean_of(s, j);
-    for (size_t i = 0; i < s->library->n; i++) {
-        double *value = all + i * t->pitch;
-        value[0] = 1;
-        for (uint32_t j = 1; j < t->n; j++)
-            value[j] = s->side_by_side[(j - 1) * s->stride + i] - m->centre[j];
+    const syn_points *p = s->points;
+    const syn_rows *of = s->library;
+    double *value;
+    SYN_TRY(syn_smap_terms_make(&m->terms, p->dims + 2, of->n, &m->memory, &value));
+    SYN_ARRAY(&m->memory, m->centre, m->terms.n);
+    for (uint32_t j = 1; j < m->terms.n; j++) {
+        const double *x = p->coordinate + (size_t)(j - 1) * p->rows;
+        m->centre[j] = syn_smap_terms_put(&m->terms, j, j <= p->dims ? x : s->target,
+                                          of->row, of->n, 0, value);
     }
     return SYN_OK;
 }
 
 /* ---- steps ---- */
-
-/* Distances, a piece of the library for all predictions after the other. */
-static void measure(const many *m, block *b, syn_smap_bench *bench)
-{
-    const syn_smap_call *s = m->call;
-    uint32_t rows = (uint32_t)syn_smap_padded(b->n, SYN_SMAP_SIDE);
-    for (uint32_t r = 0; r < rows; r++) {
-        uint32_t at = b->first + (r < b->n ? r : 0);
-        b->near[r] = syn_smap_among(s, s->side_by_side, b->distance + r * m->stride);
-        syn_point_at(s->points, s->prediction->row[at], s->points->dims, bench->from);
-        for (uint32_t k = 0; k < s->points->dims; k++)
-            b->to[(size_t)k * rows + r] = bench->from[k];
-    }
-    for (size_t from = 0; from < s->library->n; from += SYN_SMAP_POINTS) {
-        size_t left = s->library->n - from;
-        s->kind->measure_many(b->near, rows, b->to, from,
-                              left < SYN_SMAP_POINTS ? left : SYN_SMAP_POINTS);
-    }
-    for (uint32_t r = 0; r < b->n; r++)
-        syn_smap_leave_out(s, s->prediction->row[b->first + r], &b->near[r]);
-}
 
 /* Adds the next points of the library to the sums of all predictions. */
 static void add_points(const many *m, block *b)
@@ -215,47 +172,34 @@ static void predict_again(const many *m, const block *b, uint32_t r,
     syn_smap_put(s, bench, near, variance_of(m, b, r, bench), b->theta, b->first + r);
 }
 
-/* Puts the model of prediction `r`: that of a lane, or if it has none, one made by
-   itself. */
-static void put_model(const many *m, block *b, uint32_t r, uint32_t lane, int made,
-                      syn_smap_bench *bench)
-{
-    const syn_smap_call *s = m->call;
-    uint32_t at = b->first + r;
-    syn_point_at(s->points, s->prediction->row[at], s->points->dims, bench->from);
-    syn_smap_equations e = {m->terms.n - 1, b->sum + r * m->terms.products, m->centre,
-                            s->options->ridge, b->solving};
-    if (made) {
-        memcpy(bench->fit, b->fit + lane * e.unknowns, e.unknowns * sizeof *b->fit);
-        memcpy(bench->singular, b->singular + lane * e.unknowns,
-               e.unknowns * sizeof *b->singular);
-    } else {
-        made = b->near[r].n > 0 &&
-               syn_smap_normal(&e, bench->fit, s->out->singular ? bench->singular : NULL);
-    }
-    if (made)
-        syn_smap_put(s, bench, &b->near[r], variance_of(m, b, r, bench), b->theta, at);
-    else
-        predict_again(m, b, r, bench);
-}
-
-/* The next few models. */
+/* The next few models; those that the lanes refuse are made one by one. */
 static void put_models(const many *m, block *b, syn_smap_bench *bench)
 {
-    uint32_t left = b->n - b->done, n = left < SYN_SMAP_LANES ? left : SYN_SMAP_LANES;
-    uint32_t made = m->lanes->solve(m->terms.n - 1, b->sum + b->done * m->terms.products,
-                                    m->terms.products, n, m->centre,
-                                    m->call->options->ridge, b->solving, b->fit,
-                                    m->call->out->singular ? b->singular : NULL);
-    for (uint32_t l = 0; l < n; l++) {
-        int good = (made >> l & 1) && b->near[b->done + l].n > 0;
-        put_model(m, b, b->done + l, l, good, bench);
+    const syn_smap_call *s = m->call;
+    uint32_t left = b->n - b->done;
+    syn_smap_equations e = {.unknowns = m->terms.n - 1,
+                            .rows = left < SYN_SMAP_LANES ? left : SYN_SMAP_LANES,
+                            .sum = b->sum + b->done * m->terms.products,
+                            .stride = m->terms.products, .centre = m->centre,
+                            .ridge = s->options->ridge, .room = b->solving};
+    size_t bytes = e.unknowns * sizeof *b->fit;
+    uint32_t made = m->lanes->solve(&e, b->fit, s->out->singular ? b->singular : NULL);
+    for (uint32_t l = 0; l < e.rows; l++) {
+        uint32_t r = b->done + l, at = b->first + r;
+        syn_point_at(s->points, s->prediction->row[at], s->points->dims, bench->from);
+        if (!(made >> l & 1)) {
+            predict_again(m, b, r, bench);
+            continue;
+        }
+        memcpy(bench->fit, b->fit + l * e.unknowns, bytes);
+        memcpy(bench->singular, b->singular + l * e.unknowns, bytes);
+        syn_smap_put(s, bench, &b->near[r], variance_of(m, b, r, bench), b->theta, at);
     }
-    b->done += n;
+    b->done += e.rows;
 }
 
 /* Begins with predictions `first` and those after it. */
-static void begin(const many *m, block *b, size_t first, syn_smap_bench *bench)
+static void begin(const many *m, block *b, size_t first)
 {
     size_t left = m->call->prediction->n - first;
     b->begun = 1;
@@ -263,7 +207,8 @@ static void begin(const many *m, block *b, size_t first, syn_smap_bench *bench)
     b->n = (uint32_t)(left < m->rows ? left : m->rows);
     b->theta = b->done = 0;
     b->point = 0;
-    measure(m, b, bench);
+    syn_smap_measure(m->call, m->call->prediction->row + first, b->n, m->stride,
+                     b->distance, b->to, b->near);
 }
 
 /* The next step of a block; whether it was the last. */
@@ -287,7 +232,7 @@ static syn_status predict_block(void *context, size_t item, int worker)
     syn_smap_bench *bench = &m->call->bench[worker];
     double started = syn_seconds();
     if (!b->begun)
-        begin(m, b, item * m->rows, bench);
+        begin(m, b, item * m->rows);
     while (!advance(m, b, bench))
         if (syn_seconds() - started > SYN_SLICE_SECONDS)
             return SYN_UNFINISHED;
@@ -335,48 +280,59 @@ static syn_status predict_many(const syn_smap_call *s, int threads,
 
 /* ---- one at a time ---- */
 
-/* The neighbours listed for prediction `item`, side by side. */
-static syn_smap_near from_list(const syn_smap_call *s, const syn_smap_bench *b,
-                               size_t item)
+/* The models of prediction `at` from its neighbours. */
+static void predict_thetas(const syn_smap_call *s, syn_smap_bench *b,
+                           const syn_smap_near *near, uint32_t at)
 {
-    const syn_neighbours *lists = &s->lists;
-    const uint32_t *row = lists->row + item * lists->k;
-    uint32_t found = lists->found[item], dims = s->points->dims;
-    for (uint32_t k = 0; k < dims; k++)
-        for (uint32_t i = 0; i < found; i++)
-            b->listed[k * s->stride + i] =
-                s->points->coordinate[(size_t)k * s->points->rows + row[i]];
-    for (uint32_t i = 0; i < found; i++)
-        syn_smap_put_target(b->listed + dims * s->stride, s->stride, i,
-                            s->target[row[i]]);
-    if (found > 0)
-        memcpy(b->distance, lists->distance + item * lists->k, found * sizeof(double));
-    syn_smap_near near = syn_smap_among(s, b->listed, b->distance);
-    near.end[0] = found;
-    return near;
+    syn_point_at(s->points, s->prediction->row[at], s->points->dims, b->from);
+    for (uint32_t theta = 0; theta < s->options->thetas; theta++)
+        syn_smap_predict(s, b, near, theta, at);
 }
 
 static syn_status predict_one(void *context, size_t item, int worker)
 {
     const syn_smap_call *s = context;
     syn_smap_bench *b = &s->bench[worker];
-    uint32_t at = s->first + (uint32_t)item, row = s->prediction->row[at];
+    uint32_t row = s->prediction->row[item];
     syn_smap_near near;
-    syn_point_at(s->points, row, s->points->dims, b->from);
-    if (s->side_by_side) {
-        near = syn_smap_among(s, s->side_by_side, b->distance);
-        s->kind->measure(&near, b->from, s->library->n);
-        syn_smap_leave_out(s, row, &near);
-    } else {
-        near = from_list(s, b, item);
-        s->kind->survey(&near);
-    }
-    for (uint32_t theta = 0; theta < s->options->thetas; theta++)
-        syn_smap_predict(s, b, &near, theta, at);
+    syn_smap_measure(s, &row, 1, s->stride, b->distance, b->from, &near);
+    predict_thetas(s, b, &near, (uint32_t)item);
     return SYN_OK;
 }
 
-enum { LIST_BYTES = 1 << 23 };  /* of neighbours that are held at a time */
+/* The same from a list of neighbours, which it puts side by side. */
+static void predict_from_list(void *context, int worker, uint32_t at, uint32_t e,
+                              syn_near *listed, uint32_t found)
+{
+    const syn_smap_call *s = context;
+    const syn_points *p = s->points;
+    syn_smap_bench *b = &s->bench[worker];
+    (void)e;
+    for (uint32_t k = 0; k < p->dims; k++)
+        for (uint32_t i = 0; i < found; i++)
+            b->listed[k * s->stride + i] =
+                p->coordinate[(size_t)k * p->rows + listed[i].row];
+    for (uint32_t i = 0; i < found; i++) {
+        syn_smap_put_target(b->listed + p->dims * s->stride, s->stride, i,
+                            s->target[listed[i].row]);
+        b->distance[i] = sqrt(listed[i].squared);
+    }
+    syn_smap_near near = syn_smap_among(s, b->listed, b->distance);
+    near.end[0] = found;
+    s->kind->survey(&near);
+    predict_thetas(s, b, &near, at);
+}
+
+static syn_status predict_from_lists(syn_smap_call *s, int threads,
+                                     const syn_watch *watch)
+{
+    const syn_points *space = s->options->space ? s->options->space : s->points;
+    syn_neighbour_options options = {s->options->k, s->options->exclusion, threads,
+                                     s->options->vector_bits};
+    syn_reach from = {*s->library, NULL}, of = {*s->prediction, NULL};
+    return syn_each_neighbourhood(space, &from, &of, space->dims, &options, watch,
+                                  predict_from_list, s);
+}
 
 static int any_missing(const double *target, const syn_rows *rows)
 {
@@ -384,47 +340,6 @@ static int any_missing(const double *target, const syn_rows *rows)
         if (isnan(target[rows->row[i]]))
             return 1;
     return 0;
-}
-
-/* What the watch hears of work done in parts: predictions out of all of them. */
-typedef struct progress {
-    const syn_watch *watch;
-    double before, share, all;
-} progress;
-
-static int pass_on(void *data, const char *stage, double done, double total)
-{
-    const progress *p = data;
-    (void)stage;
-    double part = total > 0 ? p->share * done / total : 0;
-    return syn_poll(p->watch, "predictions", p->before + part, p->all) != SYN_OK;
-}
-
-/* Predicts from lists of neighbours, for as many predictions at a time as there is room
-   for lists. */
-static syn_status predict_from_lists(syn_smap_call *s, const syn_watch *watch)
-{
-    uint32_t n = s->prediction->n, k = s->options->k;
-    int threads = s->options->threads;
-    uint32_t most = LIST_BYTES / (k * (sizeof(double) + sizeof(uint32_t))) + 1;
-    syn_neighbour_options options = {.k = k, .exclusion = s->options->exclusion,
-                                     .threads = threads,
-                                     .vector_bits = s->options->vector_bits};
-    const syn_points *space = s->options->space ? s->options->space : s->points;
-    syn_status status = SYN_OK;
-    for (s->first = 0; s->first < n && status == SYN_OK; s->first += most) {
-        uint32_t here = n - s->first < most ? n - s->first : most;
-        syn_rows some = {here, s->prediction->row + s->first};
-        progress p = {watch, s->first, 0, n};
-        syn_watch part = {pass_on, &p};
-        status = syn_find_neighbours(space, s->library, &some, &options, &part,
-                                     &s->lists);
-        p.share = here;
-        SYN_NEXT(status,
-                 syn_parallel_for(here, threads, &part, "predictions", predict_one, s));
-        syn_neighbours_free(&s->lists);
-    }
-    return status;
 }
 
 static syn_status make_benches(syn_smap_call *s, int threads)
@@ -467,7 +382,7 @@ syn_status syn_smap(const syn_points *points, const syn_rows *library,
         status = syn_parallel_for(prediction->n, threads, watch, "predictions",
                                   predict_one, &s);
     else if (status == SYN_OK)
-        status = predict_from_lists(&s, watch);
+        status = predict_from_lists(&s, threads, watch);
     syn_give_back(&s.memory);
     return status;
 }

@@ -111,89 +111,84 @@ void syn_smap_group_free(syn_smap_group *group)
 
 /* ---- the call ---- */
 
-/* All pairs of a call. */
+/* All pairs of a call, and the batch of libraries at work. */
 typedef struct pairs {
-    const syn_series *libraries, *targets;
-    const syn_smap_pairs_options *options;
+    syn_smap_common common;      /* its group is one after the other */
+    const syn_series *targets;
     const syn_watch *watch;
     const syn_smap_pairs *out;
     syn_smap_options smap;
-    const syn_smap_rest *rest;   /* [n_rest] where only these are wanted, else NULL */
-    uint32_t n;                  /* libraries, or n_rest */
+    const syn_smap_rest *rest;   /* [n] where only these are wanted, else NULL */
+    uint32_t n;                  /* libraries, or rests */
     int threads;
     syn_smap_worker **worker;    /* [threads] */
     double done, all;            /* pairs */
+    uint32_t first, batch;       /* libraries, or rests, of the batch */
+    syn_smap_job *job;           /* [batch] */
+    uint32_t *begin;             /* [batch + 1] the first share of each */
     syn_arrays memory;
 } pairs;
-
-/* Some libraries of a group. */
-typedef struct batch {
-    const syn_smap_common *common;
-    uint32_t first, n;           /* libraries, or rests */
-    syn_smap_job *job;           /* [n] */
-    uint32_t *begin;             /* [n + 1] the first share of each */
-    const pairs *pairs;
-} batch;
 
 /* ---- batches ---- */
 
 static int pass_on(void *data, const char *stage, double done, double total)
 {
-    const batch *b = data;
-    const pairs *p = b->pairs;
-    (void)stage;
-    double part = total > 0 ? done / total * b->n * b->common->group->n : 0;
-    return syn_poll(p->watch, "pairs", p->done + part, p->all) != SYN_OK;
+    const pairs *p = data;
+    double part = total > 0 ? done / total * p->batch * p->common.group->n : 0;
+    return syn_poll(p->watch, stage, p->done + part, p->all) != SYN_OK;
+}
+
+static uint32_t library_of(const pairs *p, size_t item)
+{
+    return p->rest ? p->rest[p->first + item].library : p->first + (uint32_t)item;
 }
 
 static syn_status make_job(void *context, size_t item, int worker)
 {
-    const batch *b = context;
+    const pairs *p = context;
     (void)worker;
-    const syn_smap_rest *rest = b->pairs->rest;
-    uint32_t i = b->first + (uint32_t)item;
-    syn_status status = syn_smap_job_make(b->common, rest ? rest[i].library : i,
-                                          &b->job[item]);
-    if (status == SYN_OK && rest)
-        status = syn_smap_job_rest(&b->job[item], &rest[i]);
+    syn_status status =
+        syn_smap_job_make(&p->common, library_of(p, item), &p->job[item]);
+    if (status == SYN_OK && p->rest)
+        status = syn_smap_job_rest(&p->job[item], &p->rest[p->first + item]);
     return status;
 }
 
 static syn_status work(void *context, size_t item, int worker)
 {
-    const batch *b = context;
-    uint32_t i = syn_job_of_share(b->begin, b->n, item);
-    return syn_smap_job_work(&b->job[i], (uint32_t)item - b->begin[i],
-                             b->pairs->worker[worker]);
+    const pairs *p = context;
+    uint32_t i = syn_job_of_share(p->begin, p->batch, item);
+    return syn_smap_job_work(&p->job[i], (uint32_t)item - p->begin[i], p->worker[worker]);
 }
 
 /* Makes the jobs of a batch and runs their shares. */
-static syn_status run_batch(batch *b)
+static syn_status run_batch(pairs *p)
 {
-    const pairs *p = b->pairs;
-    syn_watch part = {pass_on, b};
-    syn_status status = syn_parallel_for(b->n, p->threads, NULL, "pairs", make_job, b);
-    for (uint32_t i = 0; i < b->n; i++)
-        b->begin[i + 1] = b->begin[i] + b->job[i].shares;
-    SYN_NEXT(status,
-             syn_parallel_for(b->begin[b->n], p->threads, &part, "pairs", work, b));
-    size_t targets = p->targets->n;
-    for (uint32_t i = 0; i < b->n; i++) {
-        uint32_t library = p->rest ? p->rest[b->first + i].library : b->first + i;
-        size_t at = library * targets;
+    syn_watch part = {pass_on, p};
+    memset(p->job, 0, p->batch * sizeof *p->job);
+    syn_status status =
+        syn_parallel_for(p->batch, p->threads, NULL, "pairs", make_job, p);
+    for (uint32_t i = 0; i < p->batch; i++)
+        p->begin[i + 1] = p->begin[i] + p->job[i].shares;
+    SYN_NEXT(status, syn_parallel_for(p->begin[p->batch], p->threads, &part, "pairs",
+                                      work, p));
+    for (uint32_t i = 0; i < p->batch; i++) {
+        size_t at = library_of(p, i) * (size_t)p->targets->n;
         if (status == SYN_OK)
-            syn_smap_job_finish(&b->job[i], p->out->rho + at, p->out->strength + at);
-        syn_smap_job_free(&b->job[i]);
+            syn_smap_job_finish(&p->job[i], p->out->rho + at, p->out->strength + at);
+        syn_smap_job_free(&p->job[i]);
     }
+    p->done += (double)p->batch * p->common.group->n;
     return status;
 }
 
 /* How many libraries are worked on at a time. */
 static uint32_t batch_size(const pairs *p, const syn_smap_job *whole)
 {
-    size_t steps = p->libraries->steps, dims = p->options->E;
+    const syn_smap_common *c = &p->common;
     /* Coordinates three times, the library once more, and the sums. */
-    size_t each = steps * (4 * dims + 16) + 64 * SYN_SMAP_SUMS * whole->columns;
+    size_t each = (size_t)c->libraries->steps * (4 * (size_t)c->options->E + 16) +
+                  64 * SYN_SMAP_SUMS * whole->columns;
     size_t most = BATCH_BYTES / sizeof(double) / each + 1;
     size_t shares = whole->rows.n / 256 + 1;
     size_t enough = (size_t)SHARES_EACH * (size_t)p->threads / shares + 1;
@@ -201,60 +196,51 @@ static uint32_t batch_size(const pairs *p, const syn_smap_job *whole)
     return most < p->n ? (uint32_t)most : p->n;
 }
 
-static syn_status run_group(pairs *p, const syn_smap_common *common)
-{
-    batch b = {.common = common, .pairs = p};
-    uint32_t most = batch_size(p, common->whole);
-    b.job = calloc((size_t)most + 1, sizeof *b.job);
-    b.begin = calloc((size_t)most + 1, sizeof *b.begin);
-    syn_status status = b.job && b.begin ? SYN_OK : SYN_NO_MEMORY;
-    for (; b.first < p->n && status == SYN_OK; b.first += b.n) {
-        uint32_t left = p->n - b.first;
-        b.n = left < most ? left : most;
-        memset(b.job, 0, b.n * sizeof *b.job);
-        status = run_batch(&b);
-        p->done += (double)b.n * common->group->n;
-    }
-    SYN_FREE(b.job, b.begin);
-    return status;
-}
-
 /* Predicts a group of targets. */
 static syn_status predict_group(pairs *p, const syn_smap_group *group)
 {
-    int bits = p->options->vector_bits;
     syn_smap_job whole = {0};
-    syn_smap_common common = {
-        .libraries = p->libraries, .options = p->options, .smap = &p->smap,
-        .kind = syn_smap_kind_fastest(bits), .product = syn_smap_product_fastest(bits),
-        .group = group};
-    syn_status status = syn_smap_job_make(&common, p->libraries->n, &whole);
-    common.whole = &whole;
-    SYN_NEXT(status, run_group(p, &common));
+    p->common.group = group;
+    p->common.whole = &whole;
+    syn_status status = syn_smap_job_make(&p->common, p->common.libraries->n, &whole);
+    uint32_t most = batch_size(p, &whole);
+    p->job = calloc((size_t)most + 1, sizeof *p->job);
+    p->begin = calloc((size_t)most + 1, sizeof *p->begin);
+    if (!p->job || !p->begin)
+        status = SYN_NO_MEMORY;
+    for (p->first = 0; p->first < p->n && status == SYN_OK; p->first += p->batch) {
+        p->batch = p->n - p->first < most ? p->n - p->first : most;
+        status = run_batch(p);
+    }
+    SYN_FREE(p->job, p->begin);
     syn_smap_job_free(&whole);
     return status;
 }
 
-static syn_status make_workers(pairs *p, size_t columns)
+/* A call for `n` libraries or rests, and groups of so many targets at most. The memory is
+   to be given back, also after an error. */
+static syn_status pairs_make(const syn_series *libraries, const syn_series *targets,
+                             const syn_smap_pairs_options *options,
+                             const syn_watch *watch, const syn_smap_pairs *out,
+                             uint32_t n, size_t columns, pairs *p)
 {
+    int bits = options->vector_bits;
+    *p = (pairs){.common = {.libraries = libraries, .options = options, .smap = &p->smap,
+                            .kind = syn_smap_kind_fastest(bits),
+                            .product = syn_smap_product_fastest(bits),
+                            .lanes = syn_smap_lanes_fastest(bits)},
+                 .targets = targets, .watch = watch, .out = out, .n = n,
+                 .threads = options->threads > 1 ? options->threads : 1,
+                 .all = (double)n * (double)targets->n};
+    p->smap = (syn_smap_options){.thetas = 1, .theta = &options->theta, .k = UINT32_MAX,
+                                 .exclusion = options->exclusion,
+                                 .ridge = options->ridge};
     columns = syn_smap_padded(columns, SYN_SMAP_COLUMNS);
     SYN_ARRAY(&p->memory, p->worker, (size_t)p->threads);
     for (int i = 0; i < p->threads; i++)
-        SYN_TRY(syn_smap_worker_make(p->libraries->steps, p->options->E, columns,
-                                     &p->memory, &p->worker[i]));
+        SYN_TRY(syn_smap_worker_make(libraries->steps, options->E, columns, &p->memory,
+                                     &p->worker[i]));
     return SYN_OK;
-}
-
-static pairs pairs_of(const syn_series *libraries, const syn_series *targets,
-                      const syn_smap_pairs_options *options, const syn_watch *watch,
-                      const syn_smap_pairs *out)
-{
-    pairs p = {.libraries = libraries, .targets = targets, .options = options,
-               .watch = watch, .out = out, .n = libraries->n,
-               .threads = options->threads > 1 ? options->threads : 1};
-    p.smap = (syn_smap_options){.thetas = 1, .theta = &options->theta, .k = UINT32_MAX,
-                                .exclusion = options->exclusion, .ridge = options->ridge};
-    return p;
 }
 
 syn_status syn_smap_pairs_rest(const syn_series *libraries, const syn_series *targets,
@@ -263,11 +249,11 @@ syn_status syn_smap_pairs_rest(const syn_series *libraries, const syn_series *ta
                                uint32_t n, const syn_watch *watch,
                                const syn_smap_pairs *out)
 {
-    pairs p = pairs_of(libraries, targets, options, watch, out);
+    pairs p;
+    syn_status status = pairs_make(libraries, targets, options, watch, out, n, group->n,
+                                   &p);
     p.rest = rest;
-    p.n = n;
     p.all = (double)n * group->n;
-    syn_status status = make_workers(&p, group->n);
     SYN_NEXT(status, predict_group(&p, group));
     syn_give_back(&p.memory);
     return status;
@@ -277,15 +263,15 @@ syn_status syn_smap_pairs_make(const syn_series *libraries, const syn_series *ta
                                const syn_smap_pairs_options *options,
                                const syn_watch *watch, const syn_smap_pairs *out)
 {
-    size_t all = (size_t)libraries->n * targets->n;
-    pairs p = pairs_of(libraries, targets, options, watch, out);
+    pairs p;
     syn_smap_order order;
-    p.all = (double)all;
-    for (size_t i = 0; i < all; i++)
+    uint32_t most = targets->n < SYN_SMAP_TARGETS ? targets->n : SYN_SMAP_TARGETS;
+    for (size_t i = 0; i < (size_t)libraries->n * targets->n; i++)
         out->rho[i] = out->strength[i] = NAN;
     syn_status status = syn_smap_order_make(targets, &order);
-    SYN_NEXT(status, make_workers(&p, targets->n < SYN_SMAP_TARGETS ? targets->n
-                                                                    : SYN_SMAP_TARGETS));
+    syn_status made = pairs_make(libraries, targets, options, watch, out, libraries->n,
+                                 most, &p);
+    SYN_NEXT(status, made);
     for (uint32_t first = 0; first < targets->n && status == SYN_OK;) {
         syn_smap_group group;
         status = syn_smap_group_make(targets, &order, first, &group);

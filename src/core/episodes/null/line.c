@@ -1,6 +1,6 @@
 /* Makes a surrogate and puts its events in time order. Tick and unit of each spike are
    packed into one key, and the keys are sorted. For each bound of a lag, two pointers
-   then find the first event beyond it, for four bounds at a time. */
+   then find the first event beyond it. */
 #include "core/episodes/null/line.h"
 
 #include <string.h>
@@ -83,28 +83,6 @@ void syn_line_free(syn_line_room *room)
 
 /* ---- filling it ---- */
 
-/* How far one bound has been looked for: `far` is the candidate for `event`. */
-typedef struct race {
-    uint32_t event, far;
-    int64_t bound;
-    uint32_t *beyond;
-} race;
-
-static race race_for(const syn_line_layout *layout, const syn_line *line, uint32_t b)
-{
-    b = b < layout->bounds ? b : layout->bounds - 1;
-    return (race){0, 0, layout->bound[b], line->beyond[b]};
-}
-
-/* Without a branch, as which of the two moves on is hard to foresee. */
-static inline void move_on(race *r, const syn_line *line)
-{
-    uint32_t inside = line->tick[r->far] - line->tick[r->event] <= r->bound;
-    r->beyond[line->row[r->event]] = r->far;
-    r->far += inside;
-    r->event += 1 - inside;
-}
-
 int syn_line_fill(const syn_line_layout *layout, uint64_t index, uint32_t step,
                   syn_line_room *room)
 {
@@ -150,20 +128,15 @@ int syn_line_fill(const syn_line_layout *layout, uint64_t index, uint32_t step,
         line->events = n;
         line->tick[n] = INT64_MAX;
     } else {
-        /* Four bounds at a time, as each step waits for the one before; the last one more
-           than once where there are fewer. Both numbers end at that of the events: as
-           many steps for each. */
-        uint32_t b = 4 * (step - BOUNDS);
-        race r0 = race_for(layout, &room->line, b),
-             r1 = race_for(layout, &room->line, b + 1);
-        race r2 = race_for(layout, &room->line, b + 2),
-             r3 = race_for(layout, &room->line, b + 3);
-        for (size_t step = 2 * (size_t)room->line.events; step > 0; step--) {
-            move_on(&r0, &room->line);
-            move_on(&r1, &room->line);
-            move_on(&r2, &room->line);
-            move_on(&r3, &room->line);
+        /* One bound at a step: its two numbers only move forward, and no event is beyond
+           the end of the line. */
+        const syn_line *line = &room->line;
+        uint32_t b = step - BOUNDS, far = 0;
+        for (uint32_t event = 0; event < line->events; event++) {
+            while (line->tick[far] - line->tick[event] <= layout->bound[b])
+                far++;
+            line->beyond[b][line->row[event]] = far;
         }
     }
-    return step >= NUMBERED && 4 * (step + 1 - BOUNDS) >= room->bounds;
+    return step >= NUMBERED && step + 1 - BOUNDS >= room->bounds;
 }

@@ -67,7 +67,6 @@ static syn_status closure_open(closure *c)
     SYN_TAKE(b, c->rank_of, (size_t)raster->events + 1);
     SYN_TAKE_ZEROS(b, c->worker, threads);
     for (size_t w = 0; w < threads; w++) {
-        c->worker[w].space.arena.limit = SIZE_MAX;
         c->worker[w].space.arena.budget = b;
         SYN_TAKE_ZEROS(b, c->worker[w].count, places + 1);
         SYN_TAKE(b, c->worker[w].touched, places + 1);
@@ -203,11 +202,10 @@ static uint32_t list_root(const closure *c, closure_worker *w, uint32_t root, ui
 static syn_status fill_masks(const closure *c, closure_worker *w, const uint32_t *bin,
                              syn_node *node)
 {
-    size_t words = node->words, bytes = (node->listed + 1) * words * sizeof(uint64_t);
-    uint64_t *mask = syn_arena_take(&w->space.arena, bytes);
-    if (!mask)
-        return SYN_NO_MEMORY;
-    memset(mask, 0, bytes);
+    size_t words = node->words, room = (node->listed + 1) * words;
+    uint64_t *mask;
+    SYN_ARENA(&w->space.arena, mask, room);
+    memset(mask, 0, room * sizeof *mask);
     for (uint32_t i = 0; i < node->windows && node->listed > 0; i++) {
         uint64_t bit = (uint64_t)1 << i % 64, *at = mask + i / 64;
         EACH_ITEM(c, bin[i], at[w->count[place] * words] |= bit;);
@@ -240,7 +238,7 @@ static syn_node_made closure_root(const closure *c, closure_worker *w, uint32_t 
     node->mark = syn_arena_here(&w->space.arena);
     node->windows = raster->unit_first[unit + 1] - raster->unit_first[unit];
     node->words = (node->windows + 63) / 64;
-    if (node->windows < c->search->options->min_count || c->search->idle[root])
+    if (node->windows < c->search->options->min_count)
         return SYN_NODE_NONE;
     uint32_t n = touch_places(c, w, root, bin, node->windows);
     syn_node_made made = SYN_NODE_FAILED;

@@ -13,9 +13,7 @@
 
 enum {
     FEW = 8,          /* children that are not worth turning masks for */
-    A_FEW_ITEMS = 32, /* that are added one by one */
-    LONG_ROW = 64,    /* words from which on groups of items are counted first, */
-    FEW_BLOCKS = 256  /* as long as that pays: so many blocks tell */
+    A_FEW_ITEMS = 32  /* that are added one by one */
 };
 
 #if SYN_WIDTH == 0
@@ -23,23 +21,16 @@ syn_status syn_node_space_make(syn_node_space *space, size_t listed, size_t wind
 {
     size_t words = (windows + 63) / 64, stride = syn_row_words(listed);
     syn_arena *arena = &space->arena;
-    space->full = syn_arena_take(arena, (listed + 1) * sizeof *space->full);
-    space->place = syn_arena_take(arena, listed * sizeof *space->place);
-    space->mask = syn_arena_take(arena, listed * sizeof *space->mask);
-    space->index = syn_arena_take(arena, windows * sizeof *space->index);
-    space->frequent = syn_arena_take(arena, stride * sizeof *space->frequent);
-    space->all = syn_arena_take(arena, stride * sizeof *space->all);
-    space->some = syn_arena_take(arena, syn_group_words(listed) * sizeof *space->some);
-    space->every = syn_arena_take(arena, syn_group_words(listed) * sizeof *space->every);
-    space->set = syn_arena_take(arena, words * sizeof *space->set);
-    space->left = syn_arena_take(arena, (words + 1) * sizeof *space->left);
-    space->reached =
-        syn_arena_take(arena, (SYN_MOST_AHEAD + 2) * words * sizeof *space->reached);
-    return space->full && space->place && space->mask && space->index &&
-                   space->frequent && space->all && space->some && space->every &&
-                   space->set && space->left && space->reached
-               ? SYN_OK
-               : arena->refused;
+    SYN_ARENA(arena, space->full, listed + 1);
+    SYN_ARENA(arena, space->place, listed);
+    SYN_ARENA(arena, space->mask, listed);
+    SYN_ARENA(arena, space->index, windows);
+    SYN_ARENA(arena, space->frequent, stride);
+    SYN_ARENA(arena, space->all, stride);
+    SYN_ARENA(arena, space->set, words);
+    SYN_ARENA(arena, space->left, words + 1);
+    SYN_ARENA(arena, space->reached, (SYN_MOST_AHEAD + 2) * words);
+    return SYN_OK;
 }
 #endif
 
@@ -94,14 +85,11 @@ static syn_status extend(const syn_node_rules *rules, syn_node_space *space,
 {
     const uint32_t *place = space->full;
     size_t room = before->size + n;
-    uint32_t *item = syn_arena_take(&space->arena, 2 * room * sizeof *item);
-    if (!item)
-        return SYN_NO_MEMORY;
-    node->item = item;
-    node->unit = item + room;
+    SYN_ARENA(&space->arena, node->item, 2 * room);
+    node->unit = node->item + room;
     if (before->size > 0) {
-        memcpy(node->item, before->item, before->size * sizeof *item);
-        memcpy(node->unit, before->unit, before->units * sizeof *item);
+        memcpy(node->item, before->item, before->size * sizeof *node->item);
+        memcpy(node->unit, before->unit, before->units * sizeof *node->unit);
     }
     node->size = before->size;
     node->units = before->units;
@@ -207,11 +195,8 @@ static syn_status look_ahead(const syn_node_rules *rules, syn_node_space *space,
     node->reach = NULL;
     if (need.n == 0 || (need.n == 1 && !need.of_units))
         return SYN_OK;
-    node->child = syn_arena_take(&space->arena, open * sizeof *node->child);
-    node->reach = syn_arena_take(&space->arena,
-                                 (size_t)open * node->words * sizeof *node->reach);
-    if (!node->child || !node->reach)
-        return SYN_NO_MEMORY;
+    SYN_ARENA(&space->arena, node->child, open);
+    SYN_ARENA(&space->arena, node->reach, (size_t)open * node->words);
     for (;;) {
         uint64_t one_word[SYN_MOST_AHEAD + 2];
         uint64_t *reached = node->words == 1 ? one_word : space->reached;
@@ -253,10 +238,10 @@ static syn_status take_list(syn_node_space *space, uint32_t barred, size_t liste
     out->barred = barred;
     out->listed = (uint32_t)listed;
     out->words = out->windows > 64 ? (out->windows + 63) / 64 : 1;
-    out->row = out->group = NULL;
-    out->mask = syn_arena_take(&space->arena, listed * out->words * sizeof *out->mask);
-    out->place = syn_arena_take(&space->arena, listed * sizeof *out->place);
-    return out->mask && out->place ? SYN_OK : SYN_NO_MEMORY;
+    out->row = NULL;
+    SYN_ARENA(&space->arena, out->mask, listed * out->words);
+    SYN_ARENA(&space->arena, out->place, listed);
+    return SYN_OK;
 }
 
 /* Whether a set is too short, too long or not closed, and all that is below it. */
@@ -373,36 +358,12 @@ static syn_node_made narrow_child(const syn_node_rules *rules, syn_node_space *s
 
 /* ---- children of nodes with more windows ---- */
 
-/* Puts the items of each row together to groups. */
-static syn_status group_items(syn_node_space *space, syn_node *node)
-{
-    size_t rows = node->words * 64;
-    node->group_stride = syn_group_words(node->listed);
-    node->group = syn_arena_take(&space->arena,
-                                 rows * node->group_stride * sizeof *node->group);
-    if (!node->group)
-        return SYN_NO_MEMORY;
-    syn_group_bits(node->row, node->stride, rows, node->group, node->group_stride);
-    node->blocks = node->counted = 0;
-    return SYN_OK;
-}
-
 static syn_status turn(syn_node_space *space, syn_node *node)
 {
     node->stride = syn_row_words(node->listed);
-    node->row = syn_arena_take(&space->arena,
-                               node->words * 64 * node->stride * sizeof *node->row);
-    if (!node->row)
-        return SYN_NO_MEMORY;
+    SYN_ARENA(&space->arena, node->row, node->words * 64 * node->stride);
     syn_turn(node->mask, node->listed, node->words, node->row, node->stride);
-    return node->stride >= LONG_ROW ? group_items(space, node) : SYN_OK;
-}
-
-/* Whether groups leave so much out that it pays to count them first. */
-static int groups_pay(const syn_node *node)
-{
-    int pay = node->blocks < FEW_BLOCKS || 2 * node->counted < node->blocks;
-    return node->group && pay;
+    return SYN_OK;
 }
 
 /* Which items from word `begin` up to word `end` of a row are in enough of the windows
@@ -411,30 +372,6 @@ static void compare(const syn_node_rules *rules, syn_node_space *space, syn_node
                     uint32_t windows, int by_rows, size_t begin, size_t end)
 {
     const uint32_t least = rules->options->min_count;
-    if (by_rows && groups_pay(node)) {
-        /* compare() row by row: a group that is in too few windows has no item in enough,
-           and where that is true of all groups of a block, its items are not counted. */
-        const size_t shift = SYN_ROW_WORDS * 64 / SYN_GROUP;  /* groups of a block */
-        const size_t first = begin / SYN_GROUP / SYN_ROW_WORDS * SYN_ROW_WORDS;
-        syn_count_rows_of_bits(node->group + first, node->group_stride,
-                               node->group_stride - first, space->index, windows, least,
-                               space->some + first, space->every + first);
-        for (size_t w = begin; w < end; w += SYN_ROW_WORDS) {
-            size_t bit = w / SYN_ROW_WORDS * shift;
-            uint64_t some = space->some[bit / 64] >> bit % 64 << (64 - shift);
-            node->blocks++;
-            node->counted += some != 0;
-            if (some) {
-                syn_count_rows_of_bits(node->row + w, node->stride, SYN_ROW_WORDS,
-                                       space->index, windows, least, space->frequent + w,
-                                       space->all + w);
-            } else {
-                memset(space->frequent + w, 0, SYN_ROW_WORDS * sizeof *space->frequent);
-                memset(space->all + w, 0, SYN_ROW_WORDS * sizeof *space->all);
-            }
-        }
-        return;
-    }
     if (by_rows) {
         syn_count_rows_of_bits(node->row + begin, node->stride, end - begin, space->index,
                                windows, least, space->frequent + begin,

@@ -21,11 +21,6 @@ typedef struct syn_node {
     uint64_t *mask;       /* [listed][words] */
     uint64_t *row;        /* [words * 64][stride] the masks turned, or NULL */
     size_t stride;
-    uint64_t *group;      /* [words * 64][group_stride] the rows with a bit for each
-                             SYN_GROUP items in them, or NULL */
-    size_t group_stride;
-    size_t blocks, counted; /* of rows: those groups were asked about, those counted
-                               all the same */
     uint32_t children;    /* of the open ones, those that can lead to a pattern */
     uint32_t *child;      /* [children] where they stand among the open; NULL: all do */
     uint64_t *reach;      /* [children][words] their windows that can, or NULL for all */
@@ -54,7 +49,6 @@ typedef struct syn_node_space {
     uint32_t *index;      /* [windows] numbers of windows */
     uint64_t *frequent;   /* [stride] a bit for each item listed */
     uint64_t *all;        /* [stride] */
-    uint64_t *some, *every; /* [group stride] the same of groups of items */
     uint64_t *set;        /* [words] windows */
     uint64_t *left;       /* [words + 1] a mask, compressed */
     uint64_t *reached;    /* [SYN_MOST_AHEAD + 2][words] */

@@ -162,7 +162,8 @@ typedef struct fp_root {
     const uint32_t *bin;   /* [n] */
     uint32_t n;
     uint32_t rank;
-    uint32_t guards;       /* units of lower rank at lag 0 that could be in all windows */
+    uint32_t guards;       /* units of lower rank at lag 0 that could be in all windows, */
+    int held;              /* and whether one of them is */
     uint32_t words;        /* for as many bits */
     uint64_t *bits;        /* [n * words] the guards in each window */
     size_t steps;          /* items of the tree in all windows */
@@ -225,6 +226,7 @@ static uint32_t sort_out(const fpgrowth *f, fp_worker *w, uint32_t touched, fp_r
             w->tally.touched[kept++] = syn_pattern_place(s, item);
             continue;
         }
+        root->held |= guard && n == root->n;
         if (frequent && guard && f->look_up)
             w->code[item] = root->guards++;
         w->tally.count[item] = 0;
@@ -354,14 +356,11 @@ static syn_status fp_root_build(const fpgrowth *f, fp_worker *w, const fp_root *
     if (bytes > (double)f->search->budget->limit || root->steps >= SYN_FP_NONE)
         return SYN_OVER_BUDGET;
     syn_arena *a = &w->arena;
-    layout l = {
-        syn_arena_take(a, root->n * sizeof *l.path),
-        syn_arena_take(a, ((size_t)entries + 2) * sizeof *l.first),
-        syn_arena_take(a, root->steps * sizeof *l.window),
-        syn_arena_take(a, root->steps * sizeof *l.step),
-    };
-    if (!l.path || !l.first || !l.window || !l.step)
-        return a->refused;
+    layout l;
+    SYN_ARENA(a, l.path, root->n);
+    SYN_ARENA(a, l.first, (size_t)entries + 2);
+    SYN_ARENA(a, l.window, root->steps);
+    SYN_ARENA(a, l.step, root->steps);
     SYN_TRY(fp_make_level(f, w));
     lay_paths(f, w, root, entries, &l);
     size_t paths = 0;  /* that have steps; these move to the front */
@@ -534,9 +533,12 @@ static syn_status open_root(const fpgrowth *f, fp_worker *w, uint32_t rank)
     const uint32_t *first = f->search->raster->unit_first + f->search->ranked[rank];
     fp_root root;
     fp_found x;
-    if (first[1] - first[0] < f->search->options->min_count || f->search->idle[rank])
+    if (first[1] - first[0] < f->search->options->min_count)
         return SYN_OK;
     syn_status status = fp_root_open(f, w, rank, &root, &x);
+    /* What all windows of a root hold can be added to all of its sets. */
+    if (root.held && f->absorb)
+        return status;
     SYN_NEXT(status, collect(f, w, &x));
     if (status != SYN_OK || !can_grow(f, w, x.more))
         return status;
@@ -579,7 +581,6 @@ static syn_status start_worker(const fpgrowth *f, fp_worker *w)
 {
     size_t items = f->windows.items, units = f->search->raster->units;
     syn_budget *b = f->search->budget;
-    w->arena.limit = SIZE_MAX;
     w->arena.budget = w->kept.budget = b;
     w->kept.width = f->search->out->width;
     SYN_TRY(syn_tally_start(&w->tally, &f->windows));

@@ -107,10 +107,10 @@ static void add_to_node(syn_fptree *t, uint32_t node, uint32_t count, uint64_t h
 static syn_status fill(syn_fptree *t, syn_arena *arena, syn_fp_path *path, size_t paths)
 {
     syn_arena_mark mark = syn_arena_here(arena);
-    uint32_t *at = syn_arena_take(arena, t->entries * sizeof *at);
-    syn_fp_path *spare = syn_arena_take(arena, paths * sizeof *spare);
-    if (!at || !spare)
-        return arena->refused;
+    uint32_t *at;
+    syn_fp_path *spare;
+    SYN_ARENA(arena, at, t->entries);
+    SYN_ARENA(arena, spare, paths);
     sort_paths(path, paths, spare);
     /* Inserts sorted paths; for now only the nodes where they end have counts. Sorted,
        each shares its beginning with the one before if with any: at[k] is the node of
@@ -211,10 +211,10 @@ syn_status syn_fptree_project(syn_fptree *out, syn_arena *arena, const syn_fptre
     size_t most = tree->count[entry] < steps ? tree->count[entry] : steps, paths = 0;
     SYN_TRY(take_tree(out, arena, entries, tree->words, steps, most));
     syn_arena_mark mark = syn_arena_here(arena);
-    syn_fp_path *path = syn_arena_take(arena, most * sizeof *path);
-    uint32_t *word = syn_arena_take(arena, (steps + 1) * sizeof *word);
-    if (!path || !word)
-        return arena->refused;
+    syn_fp_path *path;
+    uint32_t *word;
+    SYN_ARENA(arena, path, most);
+    SYN_ARENA(arena, word, steps + 1);
     uint32_t *to = word + steps + 1;
     for (uint32_t v = tree->head[entry]; v != SYN_FP_NONE; v = tree->next[v]) {
         uint32_t *end = to;

@@ -68,9 +68,6 @@ syn_status syn_maxima_search_begin(syn_maxima_search *search, const syn_raster *
    clock of syn_seconds()). SYN_OVER_BUDGET or SYN_NO_MEMORY. */
 syn_status syn_maxima_search_go_on(syn_maxima_search *search, double deadline);
 
-/* Sets of items looked at, in all searches. */
-double syn_maxima_search_visited(const syn_maxima_search *search);
-
 void syn_maxima_search_free(syn_maxima_search *search);
 
 #endif

@@ -26,9 +26,6 @@ static inline unsigned syn_lanes_alive(const uint64_t *mask, const uint64_t *mor
     return alive;
 }
 
-#if SYN_COUNTS
-#endif
-
 /* ---- which children are worth a visit ---- */
 
 /* Whether the set of the deepest node has a unit; the nodes above have the others. */
@@ -184,20 +181,16 @@ static unsigned highest(unsigned lanes)
 static syn_status maxima_look_ahead(search *s, node *n)
 {
     size_t words = n->words, listed = n->listed;
-    n->child = syn_maxima_take(s, listed * sizeof *n->child);
-    n->lanes = syn_maxima_take(s, listed);
-    n->reach = syn_maxima_take(s, listed * words * sizeof *n->reach);
-    if (!n->child || !n->lanes || !n->reach)
-        return s->failed;
+    SYN_ARENA(&s->arena, n->child, listed);
+    SYN_ARENA(&s->arena, n->lanes, listed);
+    SYN_ARENA(&s->arena, n->reach, listed * words);
     read_need(s, n);
     syn_coming_units units = {.lack = lacking_units(s, n), .unit = UINT32_MAX};
     if (units.lack > SYN_MAXIMA_LANES)
         units.lack = SYN_MAXIMA_LANES;
     uint64_t one_word[2 * SYN_MAXIMA_LANES + 2], *lane = one_word;
     if (words > 1)
-        lane = syn_maxima_take(s, (2 * SYN_MAXIMA_LANES + 2) * words * sizeof *lane);
-    if (!lane)
-        return s->failed;
+        SYN_ARENA(&s->arena, lane, (2 * SYN_MAXIMA_LANES + 2) * words);
     memset(lane, 0, (2 * SYN_MAXIMA_LANES + 2) * words * sizeof *lane);
     units.windows = lane + SYN_MAXIMA_LANES * words;
     units.group = units.windows + (SYN_MAXIMA_LANES + 1) * words;
@@ -301,55 +294,55 @@ static int has_prospects(search *s, node *n, unsigned lanes, const uint64_t *set
     return 1;
 }
 
-/* Makes the node of a child with `listed` items; its masks have a word to spare. */
-static node *push_child(search *s, const prospect *c, uint32_t listed, size_t words)
+/* Makes the node of a child, with room for `room` items; its masks have a word to spare. */
+static syn_status push_child(search *s, const prospect *c, uint32_t room, size_t words)
 {
-    node *out = syn_maxima_push(s);
-    if (!out)
-        return NULL;
+    SYN_TRY(syn_maxima_push(s));
+    node *out = s->node + s->depth - 1;
     const node *parent = out - 1;
     out->unit = s->root.unit[parent->place[c->at]];
     out->size = parent->size + 1;
     out->units = c->units;
     out->words = words;
-    out->listed = listed;
-    out->place = syn_maxima_take(s, listed * sizeof *out->place);
-    out->mask = syn_maxima_take(s, (listed * words + 1) * sizeof *out->mask);
-    return out->place && out->mask ? out : NULL;
+    out->listed = room;
+    SYN_ARENA(&s->arena, out->place, room);
+    SYN_ARENA(&s->arena, out->mask, room * words + 1);
+    return SYN_OK;
+}
+
+/* Leaves the deepest node again. */
+static void pop_child(search *s)
+{
+    syn_arena_return(&s->arena, s->node[--s->depth].mark);
 }
 
 /* Looks ahead from a new node, and leaves it again if there is nothing. */
 static syn_status enter(search *s, node *out)
 {
     syn_status status = maxima_look_ahead(s, out);
-    s->visited++;
     s->work += out->listed * out->words * SYN_MAXIMA_LANES;
-    if (status == SYN_OK && out->children == 0) {
-        syn_arena_return(&s->arena, out->mark);
-        s->depth--;
-    }
+    if (status == SYN_OK && out->children == 0)
+        pop_child(s);
     return status;
 }
 
 static syn_status maxima_narrow_child(search *s, node *n, const prospect *c, uint64_t set)
 {
-    const uint64_t *after = n->mask + c->at + 1;
     size_t rest = n->listed - c->at - 1;
     s->work += rest;
     if (rest < c->more)
         return SYN_OK;
-    uint32_t listed = (uint32_t)syn_count_enough(after, rest, set, c->least);
-    if (listed < c->more)
-        return SYN_OK;
-    node *out = push_child(s, c, (uint32_t)rest, 1);
-    if (!out)
-        return s->failed;
+    SYN_TRY(push_child(s, c, (uint32_t)rest, 1));
+    node *out = s->node + s->depth - 1;
     n = out - 1;
     syn_narrow_list from = {n->mask + c->at + 1, n->place + c->at + 1};
     syn_narrow_list to = {out->mask, out->place};
     out->listed = (uint32_t)syn_keep(from, rest, set, c->least, to, NULL, NULL);
     out->window = n->window;
-    return enter(s, out);
+    if (out->listed >= c->more)
+        return enter(s, out);
+    pop_child(s);
+    return SYN_OK;
 }
 
 /* ---- children of nodes with more windows ---- */
@@ -357,9 +350,7 @@ static syn_status maxima_narrow_child(search *s, node *n, const prospect *c, uin
 static syn_status maxima_turn(search *s, node *n)
 {
     n->stride = syn_row_words(n->listed);
-    n->row = syn_maxima_take(s, n->words * 64 * n->stride * sizeof *n->row);
-    if (!n->row)
-        return s->failed;
+    SYN_ARENA(&s->arena, n->row, n->words * 64 * n->stride);
     syn_turn(n->mask, n->listed, n->words, n->row, n->stride);
     return SYN_OK;
 }
@@ -402,8 +393,8 @@ static syn_status maxima_wide_child(search *s, node *n, const prospect *c,
 {
     if (n->listed - c->at - 1 < c->more && s->depth > 1)
         return SYN_OK;
-    if (!n->row && maxima_turn(s, n) != SYN_OK)
-        return s->failed;
+    if (!n->row)
+        SYN_TRY(maxima_turn(s, n));
     size_t begin = s->depth == 1 && s->by_duration
                        ? 0
                        : (c->at + 1) / (64 * SYN_ROW_WORDS) * SYN_ROW_WORDS;
@@ -414,15 +405,12 @@ static syn_status maxima_wide_child(search *s, node *n, const prospect *c,
     uint32_t listed = keep_allowed(s, n, c->at, begin);
     if (listed < c->more)
         return SYN_OK;
-    node *out = push_child(s, c, listed, (c->windows + 63) / 64);
-    if (!out)
-        return s->failed;
+    SYN_TRY(push_child(s, c, listed, (c->windows + 63) / 64));
+    node *out = s->node + s->depth - 1;
     n = out - 1;
     maxima_gather(s, n, set, begin, out);
     if (s->checks) {
-        out->window = syn_maxima_take(s, c->windows * sizeof *out->window);
-        if (!out->window)
-            return s->failed;
+        SYN_ARENA(&s->arena, out->window, c->windows);
         for (uint32_t i = 0; i < c->windows; i++)
             out->window[i] = n->window ? n->window[s->index[i]] : s->index[i];
     }
@@ -462,7 +450,7 @@ static syn_status root_child(search *s, node *n, uint32_t k)
 }
 
 /* Goes through children until one of them becomes the deepest node. */
-static syn_status maxima_child(search *s)
+syn_status SYN_KIND_NAME(syn_maxima_child)(search *s)
 {
     size_t depth = s->depth;
     node *n = s->node + depth - 1;
@@ -483,5 +471,3 @@ static syn_status maxima_child(search *s)
     }
     return status;
 }
-
-const syn_maxima_kind SYN_KIND_NAME(syn_maxima) = {maxima_child};

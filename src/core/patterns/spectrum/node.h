@@ -58,7 +58,7 @@ struct syn_maxima_search {
     int by_duration;
     int strict;             /* a set must be closed to count, for max_spikes' sake */
     int checks;             /* whether closedness matters at all */
-    const struct syn_maxima_kind *kind;
+    syn_status (*child)(struct syn_maxima_search *search);  /* as below */
     syn_budget *budget;
     syn_arena arena;
     syn_tape tape;
@@ -71,20 +71,16 @@ struct syn_maxima_search {
     size_t depth, room;
     uint32_t *index;        /* [windows] */
     uint64_t *frequent, *all;  /* [a window's words on the tape, or the root's stride] */
-    uint64_t visited;       /* nodes made */
     uint64_t raised;        /* how often a maximum was */
     size_t work;            /* words gone through since the last look at the clock */
-    syn_status failed;      /* why syn_maxima_take() gave nothing */
 };
 
-/* Compiled once for each kind of processor; all give the same. */
-typedef struct syn_maxima_kind {
-    /* Looks at the next child of the deepest node, which has one: it becomes the deepest
-       if there is something to find below it. */
-    syn_status (*child)(syn_maxima_search *search);
-} syn_maxima_kind;
+/* Looks at the next child of the deepest node, which has one: it becomes the deepest if
+   there is something to find below it. Compiled once for each kind of processor; all give
+   the same. */
+typedef syn_status syn_maxima_child(syn_maxima_search *search);
 
-extern const syn_maxima_kind syn_maxima_any, syn_maxima_256, syn_maxima_512;
+syn_maxima_child syn_maxima_child_any, syn_maxima_child_256, syn_maxima_child_512;
 
 /* The bits of word `w` that come after bit `at` of all. */
 static inline uint64_t syn_after(uint32_t at, size_t w)
@@ -117,10 +113,7 @@ static inline syn_maxima_verdict syn_maxima_judge(const syn_maxima_search *s,
     return most == UINT32_MAX ? SYN_MAXIMA_LEADS_NOWHERE : SYN_MAXIMA_DOES_NOT;
 }
 
-/* Memory of the arena; NULL where it does not fit. */
-void *syn_maxima_take(syn_maxima_search *search, size_t bytes);
-
-/* The next node of the stack, empty, with the arena as it is now; NULL without memory. */
-syn_maxima_node *syn_maxima_push(syn_maxima_search *search);
+/* Adds a node to the stack, empty, with the arena as it is now. */
+syn_status syn_maxima_push(syn_maxima_search *search);
 
 #endif

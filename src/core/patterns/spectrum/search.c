@@ -111,10 +111,8 @@ static syn_status count_items(syn_maxima_search *s, uint32_t unit, const uint32_
     const syn_tape *t = &s->tape;
     size_t words = t->words * t->window, room = syn_row_words(words * 64);
     uint32_t least = least_need(s->maxima);
-    s->frequent = syn_maxima_take(s, room * sizeof *s->frequent);
-    s->all = syn_maxima_take(s, room * sizeof *s->all);
-    if (!s->frequent || !s->all)
-        return s->failed;
+    SYN_ARENA(&s->arena, s->frequent, room);
+    SYN_ARENA(&s->arena, s->all, room);
     *items = 0;
     if (n < least)
         return SYN_OK;
@@ -133,12 +131,11 @@ static syn_status list_items(syn_maxima_search *s, syn_maxima_node *n, uint32_t 
 {
     const syn_tape *t = &s->tape;
     syn_maxima_root *root = &s->root;
-    uint32_t *begin = syn_maxima_take(s, (t->words * 64 + 1) * sizeof *begin);
-    root->unit = syn_maxima_take(s, n->listed * sizeof *root->unit);
-    root->lag = syn_maxima_take(s, n->listed * sizeof *root->lag);
-    n->place = syn_maxima_take(s, n->listed * sizeof *n->place);
-    if (!begin || !root->unit || !root->lag || !n->place)
-        return s->failed;
+    uint32_t *begin;
+    SYN_ARENA(&s->arena, begin, t->words * 64 + 1);
+    SYN_ARENA(&s->arena, root->unit, n->listed);
+    SYN_ARENA(&s->arena, root->lag, n->listed);
+    SYN_ARENA(&s->arena, n->place, n->listed);
     /* begin[unit] becomes the place in the list where the items of the unit begin. */
     memset(begin, 0, (t->words * 64 + 1) * sizeof *begin);
     for (size_t i = 0; i < t->words * t->window; i++)
@@ -164,9 +161,7 @@ static syn_status fill_masks(syn_maxima_search *s, const uint32_t *at, uint32_t 
 {
     const syn_tape *t = &s->tape;
     size_t words = node->words;
-    node->mask = syn_maxima_take(s, node->listed * words * sizeof *node->mask);
-    if (!node->mask)
-        return s->failed;
+    SYN_ARENA(&s->arena, node->mask, node->listed * words);
     for (size_t i = 0; i < t->words * t->window; i++)
         for (size_t w = 0; w < words && s->frequent[i]; w++) {
             uint64_t square[64];
@@ -188,15 +183,12 @@ static syn_status fill_rows(syn_maxima_search *s, uint32_t unit, syn_maxima_node
     syn_maxima_root *root = &s->root;
     uint32_t durations = s->maxima->durations;
     size_t stride = n->stride = syn_row_words(n->listed);
-    n->row = syn_maxima_take(s, n->words * 64 * stride * sizeof *n->row);
-    root->within = syn_maxima_take(s, durations * stride * sizeof *root->within);
-    root->open = syn_maxima_take(s, stride * sizeof *root->open);
-    root->allowed = syn_maxima_take(s, stride * sizeof *root->allowed);
-    s->frequent = syn_maxima_take(s, stride * sizeof *s->frequent);
-    s->all = syn_maxima_take(s, stride * sizeof *s->all);
-    if (!n->row || !root->within || !root->open || !root->allowed || !s->frequent ||
-        !s->all)
-        return s->failed;
+    SYN_ARENA(&s->arena, n->row, n->words * 64 * stride);
+    SYN_ARENA(&s->arena, root->within, durations * stride);
+    SYN_ARENA(&s->arena, root->open, stride);
+    SYN_ARENA(&s->arena, root->allowed, stride);
+    SYN_ARENA(&s->arena, s->frequent, stride);
+    SYN_ARENA(&s->arena, s->all, stride);
     syn_turn(n->mask, n->listed, n->words, n->row, stride);
     memset(root->within, 0, durations * stride * sizeof *root->within);
     memset(root->open, 0, stride * sizeof *root->open);
@@ -237,18 +229,18 @@ static syn_status maxima_root_make(syn_maxima_search *s, uint32_t unit)
     const syn_tape *t = &s->tape;
     const uint32_t *at = t->at + t->first[unit];
     uint32_t windows = t->first[unit + 1] - t->first[unit];
-    syn_maxima_node *n = syn_maxima_push(s);
-    if (!n)
-        return s->failed;
+    SYN_TRY(syn_maxima_push(s));
+    syn_maxima_node *n = s->node;
     n->size = n->units = 1;
     n->unit = unit;
     n->words = (windows + 63) / 64;
     s->duration = 0;
     SYN_TRY(count_items(s, unit, at, windows, &n->listed));
     if (n->listed > 0) {
-        s->index = syn_maxima_take(s, windows * sizeof *s->index);
-        uint32_t *place = syn_maxima_take(s, t->words * t->window * 64 * sizeof *place);
-        SYN_TRY(s->index && place ? list_items(s, n, place) : s->failed);
+        uint32_t *place;
+        SYN_ARENA(&s->arena, s->index, windows);
+        SYN_ARENA(&s->arena, place, t->words * t->window * 64);
+        SYN_TRY(list_items(s, n, place));
         SYN_TRY(fill_masks(s, at, windows, place, n));
         SYN_TRY(fill_rows(s, unit, n));
     }
@@ -270,11 +262,10 @@ syn_maxima_search *syn_maxima_search_make(const syn_pattern_options *options,
     s->strict = options->target == SYN_PATTERNS_CLOSED &&
                 options->max_spikes < UINT32_MAX;
     s->checks = s->strict || by_duration;
-    const syn_maxima_kind *kinds[] =
-        SYN_KINDS(&syn_maxima_any, &syn_maxima_256, &syn_maxima_256, &syn_maxima_512);
-    s->kind = kinds[syn_kind_here(options->vector_bits)];
+    syn_maxima_child *kinds[] = SYN_KINDS(syn_maxima_child_any, syn_maxima_child_256,
+                                          syn_maxima_child_256, syn_maxima_child_512);
+    s->child = kinds[syn_kind_here(options->vector_bits)];
     s->budget = s->arena.budget = s->tape.budget = budget;
-    s->arena.limit = SIZE_MAX;
     return s;
 }
 
@@ -300,24 +291,11 @@ syn_status syn_maxima_search_begin(syn_maxima_search *s, const syn_raster *raste
     return SYN_OK;
 }
 
-void *syn_maxima_take(syn_maxima_search *s, size_t bytes)
+syn_status syn_maxima_push(syn_maxima_search *s)
 {
-    void *memory = syn_arena_take(&s->arena, bytes);
-    if (!memory)
-        s->failed = s->arena.refused;
-    return memory;
-}
-
-syn_maxima_node *syn_maxima_push(syn_maxima_search *s)
-{
-    if (!syn_budget_grow_at(s->budget, &s->node, &s->room, s->depth + 1,
-                            sizeof *s->node)) {
-        s->failed = syn_budget_refusal(s->budget);
-        return NULL;
-    }
-    syn_maxima_node *node = s->node + s->depth++;
-    *node = (syn_maxima_node){.mark = syn_arena_here(&s->arena)};
-    return node;
+    SYN_GROW(s->budget, s->node, s->room, s->depth + 1);
+    s->node[s->depth++] = (syn_maxima_node){.mark = syn_arena_here(&s->arena)};
+    return SYN_OK;
 }
 
 /* Units with most windows come first: what they reach bounds the others. */
@@ -337,7 +315,7 @@ syn_status syn_maxima_search_go_on(syn_maxima_search *s, double deadline)
         if (!node)
             SYN_TRY(next_root(s));
         else if (node->next < node->children)
-            SYN_TRY(s->kind->child(s));
+            SYN_TRY(s->child(s));
         else
             syn_arena_return(&s->arena, s->node[--s->depth].mark);
         if (s->work < SYN_MAXIMA_WORK)
@@ -349,7 +327,3 @@ syn_status syn_maxima_search_go_on(syn_maxima_search *s, double deadline)
     return SYN_OK;
 }
 
-double syn_maxima_search_visited(const syn_maxima_search *s)
-{
-    return (double)s->visited;
-}

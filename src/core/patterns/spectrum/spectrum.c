@@ -79,8 +79,6 @@ static syn_status worker_make(spectrum *s, worker *w)
 
 static void worker_free(spectrum *s, worker *w)
 {
-    if (w->search)
-        s->out->visited += syn_maxima_search_visited(w->search);
     syn_surrogate_binner_free(&w->binner);
     SYN_GIVE(s->budget, w->tick, w->scratch);
     syn_maxima_free(&w->own);

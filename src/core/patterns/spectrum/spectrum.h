@@ -28,7 +28,6 @@ typedef struct syn_spectrum_row {
 typedef struct syn_spectrum {
     uint32_t n, durations;  /* durations: 1, or the bins of a window */
     syn_spectrum_row *row;  /* [n] */
-    double visited;         /* sets of items looked at; depends on the threads */
     size_t peak_memory;     /* most bytes that the budget held */
 } syn_spectrum;
 

@@ -7,8 +7,8 @@ extern "C" {
 }
 
 #include "gpu/base/crew.cuh"
+#include "gpu/base/launch.cuh"
 #include "gpu/edm/ccm/mapping.cuh"
-#include "gpu/edm/neighbours/neighbours.cuh"
 
 #include <cstring>
 
@@ -20,57 +20,41 @@ namespace gpu {
 constexpr size_t CCM_BYTES = (size_t) 192 << 20;
 
 class ccm_worker {
-    /* Libraries in single precision as well, side by side, in memory that is kept. */
-    struct gathered_rows {
-        array<double> coordinate;
-        array<float> rounded;
-        array<uint32_t> shuffled;
-    };
-
     ccm_mapping &m_;
     const crew &work_;
     stream stream_;
-    array<double> coordinate_, target_, shift_, centre_, list_distance_, distance_;
-    array<uint32_t> library_, prediction_, view_, plane_, member_;
-    array<uint32_t> list_found_, list_row_, found_, row_;
-    array<unsigned long long> rest_n_;
-    array<uint64_t> rest_, first_, all_first_;
-    array<uint32_t> rows_;      /* of libraries that are not listed */
-    gathered_rows some_, all_;
-    array<ccm_sums> sums_;
+    arrays own_;  /* of the pointers that follow */
+    ccm_place place_;
+    ccm_frame frame_;
+    ccm_targets targets_;
+    ccm_lists lists_ = {};
+    ccm_near near_ = {};
+    ccm_short rest_ = {};
+    const uint32_t *prediction_, *view_, *plane_;
+    uint32_t *member_, *rows_;  /* the second of libraries that are not listed */
+    const uint64_t *first_, *all_first_ = nullptr;
+    ccm_libraries some_ = {}, all_ = {};  /* in single precision as well, side by side */
+    ccm_sums *sums_;
     std::vector<uint64_t> first_row_;     /* in rows_, of each of these libraries */
     std::unique_ptr<neighbour_search> search_;
     uint32_t members_from_ = UINT32_MAX;  /* the first library of member_ */
-
-    placed_points points() const
-    {
-        return {m_.points.rows, m_.points.dims, coordinate_.get()};
-    }
-
-    ccm_frame frame() const
-    {
-        ccm_frame out = m_.frame;
-        out.centre = centre_.get();
-        return out;
-    }
-
-    ccm_place place() const
-    {
-        const syn_ccm_options &o = m_.options;
-        return {m_.points.rows, m_.points.dims, o.k, o.exclusion, coordinate_.get(),
-                (uint32_t) m_.library.size(), library_.get()};
-    }
 
     /* Some libraries in their order, and some rows. */
     struct share {
         uint32_t first, libraries, from, n;
     };
 
-    ccm_near make_near(const share &s)
+    /* Room for the k neighbours of so many pairs of a library and a row. */
+    void make_room(placed_neighbours *near, size_t pairs, size_t k)
     {
-        size_t pairs = (size_t) s.libraries * s.n, k = m_.options.k;
-        return {s.libraries, found_.ensure(pairs), row_.ensure(pairs * k),
-                distance_.ensure(pairs * k)};
+        own_.ensure(&near->found, pairs);
+        own_.ensure_all(pairs * k, &near->row, &near->distance);
+    }
+
+    void make_near(const share &s)
+    {
+        near_.libraries = s.libraries;
+        make_room(&near_, (size_t) s.libraries * s.n, m_.options.k);
     }
 
     /* The end of the libraries from `first` on that are mapped together, for n rows: as
@@ -98,52 +82,51 @@ class ccm_worker {
             if (at < m_.order.size())
                 all += m_.libraries[m_.order[at]].rows.size();
         }
-        first_.upload(first_row_, stream_);
-        rows_.ensure(all);
+        own_.upload(&first_, first_row_, stream_);
+        own_.ensure(&rows_, all);
         for (size_t at = m_.listed; at < m_.order.size(); at++) {
             const std::vector<uint32_t> &rows = m_.libraries[m_.order[at]].rows;
-            send(rows_.get() + first_row_[at - m_.listed], rows.data(), rows.size(),
-                 stream_);
+            send(rows_ + first_row_[at - m_.listed], rows.data(), rows.size(), stream_);
         }
     }
 
-    ccm_lists search_lists(uint32_t from, uint32_t n)
+    void search_lists(uint32_t from, uint32_t n)
     {
-        uint32_t most = m_.choice.most, all = place().n;
-        ccm_near near = {1, list_found_.ensure(n), list_row_.ensure((size_t) n * most),
-                         list_distance_.ensure((size_t) n * most)};
+        uint32_t most = m_.choice.most, all = place_.library.n;
+        make_room(&lists_, n, most);
+        lists_.n = n;
+        lists_.most = most;
+        lists_.of = prediction_ + from;
         if (m_.choice.lists_too) {
-            bool ready = all_first_.get() != nullptr;
+            bool ready = all_first_;
             if (!ready)
-                all_first_.upload(std::vector<uint64_t>{0, all}, stream_);
-            ccm_libraries one = rows_of(&all_, all_first_.get(), library_.get(), all, 0);
+                own_.upload(&all_first_, std::vector<uint64_t>{0, all}, stream_);
+            ccm_libraries one = rows_of(&all_, all_first_, place_.library.row, all, 0);
             if (!ready)
                 gather(one, 1);
-            search_directly({0, 1, from, n}, most, one, near);
+            search_directly({0, 1, from, n}, most, one, {lists_, 1});
         } else {
             if (!search_)
-                search_.reset(new neighbour_search(points(), {all, library_.get()},
-                                                   stream_));
-            search_->find({n, prediction_.get() + from}, most, m_.options.exclusion,
-                          {near.found, near.row, near.distance});
+                search_.reset(new neighbour_search(place_, place_.library, stream_));
+            search_->find({n, lists_.of}, most, m_.options.exclusion, lists_);
         }
-        return {n, most, prediction_.get() + from, near.found, near.row, near.distance};
     }
 
     /* Libraries with `rows` rows in all, the first of which is number `before`: it has
        the first place in the memory that they are gathered in. */
-    ccm_libraries rows_of(gathered_rows *to, const uint64_t *first, const uint32_t *row,
-                          uint64_t rows, uint64_t before) const
+    ccm_libraries rows_of(ccm_libraries *to, const uint64_t *first, const uint32_t *row,
+                          uint64_t rows, uint64_t before)
     {
         size_t dims = m_.points.dims;
-        return {first, row, to->coordinate.ensure(rows * dims) - before * dims,
-                to->rounded.ensure(rows * dims) - before * dims,
-                to->shuffled.ensure(rows) - before};
+        own_.ensure_all(rows * dims, &to->coordinate, &to->rounded);
+        own_.ensure(&to->shuffled, rows);
+        return {first, row, to->coordinate - before * dims, to->rounded - before * dims,
+                to->shuffled - before};
     }
 
     void gather(const ccm_libraries &to, uint32_t libraries)
     {
-        launch(ccm_gather, dim3(64, libraries), 256, 0, stream_, place(), frame(), to,
+        launch(ccm_gather, dim3(64, libraries), 256, 0, stream_, place_, frame_, to,
                libraries);
         launch(ccm_sort_tiles, dim3(8, libraries), DIRECT_TILE, 0, stream_, to,
                libraries);
@@ -152,90 +135,91 @@ class ccm_worker {
     void search_directly(const share &s, uint32_t k, const ccm_libraries &libraries,
                          const ccm_near &near)
     {
-        ccm_place p = place();
+        ccm_place p = place_;
         p.k = k;
         size_t shared = direct_shared(p.dims, k);
         allow_shared(ccm_direct, shared);
         launch(ccm_direct, dim3(blocks_for(s.n, DIRECT_THREADS), s.libraries),
-               DIRECT_THREADS, shared, stream_, p, frame(), prediction_.get() + s.from,
-               s.n, libraries, near);
+               DIRECT_THREADS, shared, stream_, p, frame_, prediction_ + s.from, s.n,
+               libraries, near);
     }
 
-    void search_together(const share &s, const ccm_near &near)
+    void search_together(const share &s)
     {
         const uint64_t *first = first_row_.data() + s.first - m_.listed;
-        ccm_libraries libraries = rows_of(&some_, first_.get() + s.first - m_.listed,
-                                          rows_.get(), first[s.libraries] - first[0],
-                                          first[0]);
+        ccm_libraries libraries = rows_of(&some_, first_ + s.first - m_.listed, rows_,
+                                          first[s.libraries] - first[0], first[0]);
         gather(libraries, s.libraries);
-        search_directly(s, m_.options.k, libraries, near);
+        search_directly(s, m_.options.k, libraries, near_);
     }
 
     /* Takes neighbours from lists; member_ is made again for other libraries. */
-    void walk(const ccm_lists &lists, const share &s, const ccm_near &near)
+    void walk(const share &s)
     {
         uint32_t words = (s.libraries + 31) / 32, rows = m_.points.rows;
         if (members_from_ != s.first) {
-            member_.ensure((size_t) words * rows);
+            own_.ensure(&member_, (size_t) words * rows);
             launch(ccm_members, dim3(blocks_for(rows, 256), most_of_grid(words)), 256, 0,
-                   stream_, plane_.get() + s.first * m_.plane_length(), s.libraries, rows,
-                   member_.get());
+                   stream_, plane_ + s.first * m_.plane_length(), s.libraries, rows,
+                   member_);
             members_from_ = s.first;
         }
-        ccm_short rest = {rest_n_.ensure(1), rest_.ensure((size_t) s.libraries * s.n)};
-        fill(rest.n, 0, 1, stream_);
+        own_.ensure(&rest_.n, 1);
+        own_.ensure(&rest_.pair, (size_t) s.libraries * s.n);
+        fill(rest_.n, 0, 1, stream_);
         launch(ccm_walk, dim3(blocks_for(s.n, CCM_WARPS), most_of_grid(words)),
-               CCM_WARPS * WARP, 0, stream_, place(), lists, member_.get(), near, rest);
-        launch(ccm_search_rest, CCM_REST_BLOCKS, CCM_REST_THREADS, 0, stream_, place(),
-               lists, member_.get(), near, rest);
+               CCM_WARPS * WARP, 0, stream_, place_, lists_, member_, near_, rest_);
+        launch(ccm_search_rest, CCM_REST_BLOCKS, CCM_REST_THREADS, 0, stream_, place_,
+               lists_, member_, near_, rest_);
     }
 
     /* Weighs neighbours and sends the sums of a share to `to`,
        [chunks][step][targets]. */
-    void predict(const share &s, const ccm_near &near, size_t step, ccm_sums *to)
+    void predict(const share &s, size_t step, ccm_sums *to)
     {
         size_t pairs = (size_t) s.libraries * s.n;
         launch(ccm_weigh, std::min(blocks_for(pairs, 256), 1u << 20), 256, 0, stream_,
-               m_.options.k, m_.points.least, pairs, near);
+               m_.options.k, m_.points.least, pairs, near_);
         uint32_t chunks = m_.chunks(s.n);
         size_t width = (size_t) s.libraries * sizeof(ccm_sums);
         uint32_t most = (uint32_t) std::max<size_t>(CCM_BYTES / (chunks * width), 1);
-        for (uint32_t t = 0; t < m_.targets; t += most) {
-            uint32_t targets = std::min(most, m_.targets - t);
-            sums_.ensure((size_t) chunks * s.libraries * targets);
-            ccm_targets some = {m_.targets, t, targets, target_.get(), shift_.get()};
-            launch(ccm_predict,
-                   dim3(chunks, most_of_grid(s.libraries), most_of_grid(targets)),
-                   CCM_THREADS, 0, stream_, place(), prediction_.get() + s.from, s.n,
-                   near, view_.get() + s.first, some, sums_.get());
+        for (uint32_t &t = targets_.first = 0; t < m_.targets; t += most) {
+            uint32_t n = targets_.n = std::min(most, m_.targets - t);
+            own_.ensure(&sums_, (size_t) chunks * s.libraries * n);
+            launch(ccm_predict, dim3(chunks, most_of_grid(s.libraries), most_of_grid(n)),
+                   CCM_THREADS, 0, stream_, place_, prediction_ + s.from, s.n, near_,
+                   view_ + s.first, targets_, sums_);
             for (uint32_t c = 0; c < chunks; c++)
                 check(cudaMemcpy2DAsync(
                     to + c * step * m_.targets + t, m_.targets * sizeof *to,
-                    sums_.get() + (size_t) c * s.libraries * targets,
-                    targets * sizeof *to, targets * sizeof *to, s.libraries,
-                    cudaMemcpyDeviceToHost, stream_));
+                    sums_ + (size_t) c * s.libraries * n, n * sizeof *to, n * sizeof *to,
+                    s.libraries, cudaMemcpyDeviceToHost, stream_));
         }
     }
 
 public:
-    ccm_worker(ccm_mapping &m, const crew &work) : m_(m), work_(work)
+    ccm_worker(ccm_mapping &m, const crew &work)
+        : m_(m), work_(work),
+          place_{{m.points.rows, m.points.dims, nullptr}, m.options.k,
+                 m.options.exclusion, {(uint32_t) m.library.size(), nullptr}},
+          frame_(m.frame), targets_{m.targets, 0, 0, nullptr, nullptr}
     {
         const syn_points &p = m.points;
         size_t targets = (size_t) p.rows * m.targets;
-        coordinate_.upload(p.coordinate, (size_t) p.rows * p.dims, stream_);
-        target_.ensure(targets * m.views);
+        own_.upload(&place_.coordinate, p.coordinate, (size_t) p.rows * p.dims, stream_);
+        own_.upload(&place_.library.row, m.library, stream_);
+        own_.ensure(&targets_.value, targets * m.views);
         for (uint32_t v = 0; v < m.views; v++)
-            send(target_.get() + v * targets, m.view[v].target, targets, stream_);
-        shift_.upload(m.shift, stream_);
-        library_.upload(m.library, stream_);
-        prediction_.upload(m.prediction.row, m.prediction.n, stream_);
-        if (!m.plane.empty())
-            plane_.upload(m.plane, stream_);
+            send((double *) targets_.value + v * targets, m.view[v].target, targets,
+                 stream_);
+        own_.upload(&targets_.shift, m.shift, stream_);
+        own_.upload(&prediction_, m.prediction.row, m.prediction.n, stream_);
+        own_.upload(&plane_, m.plane, stream_);
         std::vector<uint32_t> view;
         for (uint32_t library : m.order)
             view.push_back(m.libraries[library].view);
-        view_.upload(view, stream_);
-        centre_.upload(m.centre, stream_);
+        own_.upload(&view_, view, stream_);
+        own_.upload(&frame_.centre, m.centre, stream_);
         if (m.choice.together)
             upload_rows();
         check(cudaStreamSynchronize(stream_));
@@ -246,18 +230,17 @@ public:
     {
         uint32_t from = part * m_.part, n = std::min(m_.part, m_.prediction.n - from);
         std::vector<ccm_sums> found((size_t) m_.chunks(n) * m_.in_part * m_.targets);
-        ccm_lists lists = {};
         if (m_.listed > 0)
-            lists = search_lists(from, n);
+            search_lists(from, n);
         for (uint32_t first = 0, end; first < m_.in_part && !work_.stop; first = end) {
             end = last_together(first, n);
             share s = {first, end - first, from, n};
-            ccm_near near = make_near(s);
+            make_near(s);
             if (first < m_.listed)
-                walk(lists, s, near);
+                walk(s);
             else
-                search_together(s, near);
-            predict(s, near, m_.in_part, found.data() + (size_t) first * m_.targets);
+                search_together(s);
+            predict(s, m_.in_part, found.data() + (size_t) first * m_.targets);
             check(cudaStreamSynchronize(stream_));
         }
         if (!work_.stop)
@@ -268,16 +251,16 @@ public:
     void map_alone(uint32_t at)
     {
         const ccm_library &one = m_.libraries[m_.order[at]];
-        neighbour_search search(points(), {one.size, rows_.upload(one.rows, stream_)},
-                                stream_);
+        own_.upload(&rows_, one.rows, stream_);
+        neighbour_search search(place_, {one.size, rows_}, stream_);
         std::vector<ccm_sums> found((size_t) m_.chunks(m_.prediction.n) * m_.targets);
         for (uint32_t part = 0; part < m_.parts && !work_.stop; part++) {
             uint32_t from = part * m_.part, n = std::min(m_.part, m_.prediction.n - from);
             share s = {at, 1, from, n};
-            ccm_near near = make_near(s);
-            search.find({n, prediction_.get() + from}, m_.options.k, m_.options.exclusion,
-                        {near.found, near.row, near.distance});
-            predict(s, near, 1, found.data() + (size_t) (from / CCM_CHUNK) * m_.targets);
+            make_near(s);
+            search.find({n, prediction_ + from}, m_.options.k, m_.options.exclusion,
+                        near_);
+            predict(s, 1, found.data() + (size_t) (from / CCM_CHUNK) * m_.targets);
             check(cudaStreamSynchronize(stream_));
         }
         if (!work_.stop)

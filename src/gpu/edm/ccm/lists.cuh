@@ -8,7 +8,7 @@
 extern "C" {
 #include "core/edm/ccm/ccm.h"
 }
-#include "gpu/edm/neighbours/near.cuh"
+#include "gpu/edm/neighbours/neighbours.cuh"
 
 namespace gpu {
 
@@ -21,28 +21,22 @@ enum {
 };
 
 /* Where all devices look for neighbours. */
-struct ccm_place {
-    uint32_t rows, dims, k, exclusion;
-    const double *coordinate;  /* [dims][rows] */
-    uint32_t n;
-    const uint32_t *library;   /* [n] rows that may be neighbours */
+struct ccm_place : placed_points {
+    uint32_t k, exclusion;
+    placed_rows library;       /* rows that may be neighbours */
 };
 
-/* The nearest library rows of some rows, in order. */
-struct ccm_lists {
+/* The nearest library rows of the `n` rows `of`, in order: `most` of each, unless there
+   are no more. */
+struct ccm_lists : placed_neighbours {
     uint32_t n, most;
-    const uint32_t *of;        /* [n] whose they are */
-    const uint32_t *found;     /* [n] entries, `most` of them unless there are no more */
-    const uint32_t *row;       /* [n][most] */
-    const double *distance;    /* [n][most] */
+    const uint32_t *of;
 };
 
-/* The neighbours of these rows in each of some libraries. */
-struct ccm_near {
+/* The neighbours of these rows in each of some libraries: [libraries][n][k]. Their
+   distances become weights. */
+struct ccm_near : placed_neighbours {
     uint32_t libraries;
-    uint32_t *found;           /* [libraries][n] */
-    uint32_t *row;             /* [libraries][n][k] */
-    double *distance;          /* the same; they become weights */
 };
 
 /* Pairs of library and row whose list ended before k neighbours were found: number
@@ -167,8 +161,8 @@ __global__ void __launch_bounds__(CCM_REST_THREADS)
             last = key_of(p, from, near.row[pair * p.k + found - 1]);
         for (; found < p.k; found++) {
             near_place best = {infinite, 0, 0};
-            for (uint32_t i = threadIdx.x; i < p.n; i += CCM_REST_THREADS) {
-                uint32_t row = p.library[i];
+            for (uint32_t i = threadIdx.x; i < p.library.n; i += CCM_REST_THREADS) {
+                uint32_t row = p.library.row[i];
                 if (!(has[row] >> library % 32 & 1) ||
                     rows_apart(row, from) <= p.exclusion)
                     continue;

@@ -114,23 +114,19 @@ constexpr int FORECAST_SLOTS = 2;  /* batches under way */
 
 struct forecast_slot {
     stream work;
-    pairs_memory pairs;
-    array<double> centre, error, fall, out, missed;
+    arrays own;  /* of the pointers of the job */
+    forecast_job job;
     pinned<double> results, kept;
     size_t first = 0;
-    uint32_t n = 0, most = 0;  /* tasks; and candidates of each */
+    uint32_t n = 0;  /* tasks */
 
-    size_t out_size() const { return FORECAST_NUMBERS + 2 * (size_t) most; }
+    size_t out_size() const { return FORECAST_NUMBERS + 2 * (size_t) job.most; }
 };
 
 /* Batches of tasks, two of them under way. */
 class forecast_worker {
     const std::vector<forecast_task> &tasks_;
-    array<double> series_;
-    array<forecast_task> task_;
-    array<syn_lagged> coordinate_, candidate_;
-    array<uint32_t> lags_;
-    array<unsigned char> known_;
+    arrays own_;          /* of the pointers of the job */
     forecast_job job_ = {};
     bool keep_;           /* what forecasts miss */
     double most_;         /* bytes of a batch */
@@ -150,15 +146,14 @@ public:
             lags[rows] = syn_forecast_lags(rows);
         std::vector<unsigned char> known(pairs.padded, 1);
         job_.pairs = pairs;
-        job_.pairs.known = known_.upload(known, stream);
-        job_.series = series_.upload(series.value, (size_t) series.n * series.steps,
-                                     stream);
-        job_.task = task_.upload(tasks, stream);
-        job_.coordinate = coordinate_.upload(jobs.coordinate,
-                                             jobs.coordinate_start[jobs.n], stream);
-        job_.candidate = candidate_.upload(jobs.candidate, jobs.candidate_start[jobs.n],
-                                           stream);
-        job_.lags = lags_.upload(lags, stream);
+        own_.upload(&job_.pairs.known, known, stream);
+        own_.upload(&job_.series, series.value, (size_t) series.n * series.steps, stream);
+        own_.upload(&job_.task, tasks, stream);
+        own_.upload(&job_.coordinate, jobs.coordinate, jobs.coordinate_start[jobs.n],
+                    stream);
+        own_.upload(&job_.candidate, jobs.candidate, jobs.candidate_start[jobs.n],
+                    stream);
+        own_.upload(&job_.lags, lags, stream);
         check(cudaStreamSynchronize(stream));
         most_ = 0.8 * (double) free_memory() / FORECAST_SLOTS;
     }
@@ -177,7 +172,7 @@ public:
             size_t steps = job_.pairs.steps;
             for (uint32_t i = 0; i < s->n; i++)
                 finish(tasks_[s->first + i], s->results.get() + i * s->out_size(),
-                       s->most, keep_ ? s->kept.get() + i * steps : nullptr);
+                       s->job.most, keep_ ? s->kept.get() + i * steps : nullptr);
         });
     }
 
@@ -211,15 +206,17 @@ private:
         size_t rows = job_.pairs.padded, n = rounded_up(libraries);
         for (size_t i = 0; i < std::min<size_t>(batches.size(), FORECAST_SLOTS); i++) {
             forecast_slot &slot = slot_[i];
+            slot.job = job_;
             columns = rounded_up(columns);
-            slot.pairs.reserve(n, rows, rounded_up(features), columns, columns * rows);
-            slot.centre.ensure(n * FORECAST_CENTRES);
-            slot.error.ensure(n * rows);
-            slot.fall.ensure(rounded_up(falls) * rows);
-            slot.out.ensure(rounded_up(numbers));
+            reserve_pairs(&slot.own, &slot.job.pairs, n, rounded_up(features), columns,
+                          columns * rows);
+            slot.own.ensure(&slot.job.centre, n * FORECAST_CENTRES);
+            slot.own.ensure(&slot.job.error, n * rows);
+            slot.own.ensure(&slot.job.fall, rounded_up(falls) * rows);
+            slot.own.ensure(&slot.job.out, rounded_up(numbers));
             slot.results.ensure(rounded_up(numbers));
             if (keep_) {
-                slot.missed.ensure(n * job_.pairs.steps);
+                slot.own.ensure(&slot.job.missed, n * job_.pairs.steps);
                 slot.kept.ensure(n * job_.pairs.steps);
             }
         }
@@ -246,22 +243,20 @@ private:
 
     void start(forecast_slot *s) const
     {
-        forecast_job job = job_;
+        forecast_job &job = s->job = job_;
         pairs_job &pairs = job.pairs;
         cudaStream_t stream = s->work;
         uint32_t n = s->n;
-        size_t rows = (size_t) n * pairs.padded;
-        s->most = job.most;
+        size_t rows = (size_t) n * pairs.padded, steps = (size_t) n * pairs.steps;
         pairs.libraries = n;
-        s->pairs.place(&pairs, pairs.padded);
+        place_pairs(&s->own, &pairs, pairs.padded);
         job.task += s->first;
-        job.centre = s->centre.ensure((size_t) n * FORECAST_CENTRES);
-        job.error = s->error.ensure(rows);
-        job.fall = s->fall.ensure(rows * job.most);
-        job.out = s->out.ensure(n * s->out_size());
-        size_t steps = (size_t) n * pairs.steps;
+        s->own.ensure(&job.centre, (size_t) n * FORECAST_CENTRES);
+        s->own.ensure(&job.error, rows);
+        s->own.ensure(&job.fall, rows * job.most);
+        s->own.ensure(&job.out, n * s->out_size());
         if (keep_) {
-            job.missed = s->missed.ensure(steps);
+            s->own.ensure(&job.missed, steps);
             /* All bits set are a NaN. */
             check(cudaMemsetAsync(job.missed, 0xff, steps * sizeof(double), stream));
         }
@@ -272,9 +267,9 @@ private:
         launch_survey(pairs, stream);
         launch_products(pairs, stream);
         with_quads(pairs.E + 2, [&](auto quads) {
-            constexpr int Q = decltype(quads)::value;
-            launch(solve_forecasts<Q>, dim3(blocks_for(pairs.rows, forecast_tile(Q)), n),
-                   FORECAST_SOLVE, 0, stream, job);
+            launch(solve_forecasts<quads>,
+                   dim3(blocks_for(pairs.rows, forecast_tile(quads)), n), FORECAST_SOLVE,
+                   0, stream, job);
         });
         launch(compare_forecasts, dim3(blocks_for(job.most, WARP), n), FORECAST_COMPARE,
                0, stream, job);

@@ -7,8 +7,8 @@
 
 /* syn_forecast() on devices, which share the jobs. Results do not depend on the number of
    devices. */
-syn_status syn_gpu_forecast(const syn_series *series, const syn_forecast_jobs *jobs,
-                            const syn_forecast_options *options, syn_gpu_call *call,
-                            const syn_forecasts *out);
+SYN_GPU_FUNCTION(syn_gpu_forecast, const syn_series *series,
+                 const syn_forecast_jobs *jobs, const syn_forecast_options *options,
+                 syn_gpu_call *call, const syn_forecasts *out)
 
 #endif

@@ -37,15 +37,9 @@ enum {
     FILTER_BUFFERS = 3
 };
 
-/* What has been found of a predicted row. */
-struct row_state {
-    float limit;      /* of candidates, */
-    float beyond;     /* and of those that come after the k-th in the order of ties */
+struct row_state : row_limits {
     uint32_t listed;  /* candidates, perhaps more than there is room for */
     uint32_t lost;    /* whether there have been more */
-    double squared;   /* distance of the k-th, */
-    uint32_t rank;    /* how far it comes after the predicted row, */
-    uint32_t twin;    /* and the number of its point */
 };
 
 struct filter_job {
@@ -179,7 +173,7 @@ __global__ void __launch_bounds__(FILTER_THREADS, 2)
     if (threadIdx.x < TILE) {
         uint32_t i = blockIdx.x * TILE + threadIdx.x;
         bool there = i < job.turn.predicted.n;
-        row_state none = {INFINITY, INFINITY}, now = there ? job.state[i] : none;
+        row_limits none = {INFINITY, INFINITY}, now = there ? job.state[i] : none;
         s.limit_of[threadIdx.x] = now.limit;
         s.beyond_of[threadIdx.x] = now.beyond;
         s.rank_of[threadIdx.x] = now.rank;
@@ -397,7 +391,7 @@ static __global__ void begin_rows(row_state *state, const double *norm, uint32_t
     if (i >= n)
         return;
     float limit = norm[i] < 0 ? INFINITY : -FLT_MAX;
-    row_state now = {limit, limit, 0, norm[i] < 0, DBL_MAX, ~0u, ~0u};
+    row_state now = {{limit, limit, DBL_MAX, ~0u, ~0u}, 0, norm[i] < 0};
     if (lost) {
         now = before[lost[i]];
         now.listed = now.lost = 0;

@@ -352,27 +352,10 @@ void neighbour_search::find(const placed_rows &prediction, uint32_t k, uint32_t 
 
 /* ---- all numbers of dimensions ---- */
 
-namespace {
-
-/* sweep_limits of predicted rows. */
-struct limit_arrays {
-    array<float> limit, beyond;
-    array<double> squared;
-    array<uint32_t> rank, twin;
-
-    sweep_limits room(size_t n)
-    {
-        return {limit.ensure(n), beyond.ensure(n), squared.ensure(n), rank.ensure(n),
-                twin.ensure(n)};
-    }
-};
-
-}  // namespace
-
 struct sweep_search::work : filtered {
     const uint32_t *reach;  /* of the library */
     uint32_t E;
-    limit_arrays limits, limits_again;
+    array<row_limits> limits, limits_again;
     array<uint32_t> listed, lost, reach_again;
 
     work(const placed_points &p, const placed_reach &l, cudaStream_t s)
@@ -392,16 +375,16 @@ struct sweep_search::work : filtered {
     }
 
     /* Tiles and limits of predicted rows. */
-    sweep_limits begin(const placed_reach &p, const uint32_t *lost_of, limit_arrays *into,
-                       const sweep_limits &before)
+    row_limits *begin(const placed_reach &p, const uint32_t *lost_of,
+                      array<row_limits> *into)
     {
         uint32_t tiles = tiles_of(p.rows.n);
-        sweep_limits at = into->room((size_t) tiles * E * TILE);
+        row_limits *at = into->ensure((size_t) tiles * E * TILE);
         launch(fill_sweep_tiles, tiles, TILE, 0, stream, points, p.rows, p.steps, E,
                frame, 0.0f, of_x.ensure((size_t) tiles * E * TILE), (double *) nullptr,
                width);
         launch(begin_dimensions, dim3(tiles, E), TILE, 0, stream, at, p.rows.n, p.steps,
-               E, lost_of, before);
+               E, lost_of, limits.get());
         fill(listed.ensure(p.rows.n), 0, p.rows.n, stream);
         fill(lost.ensure(p.rows.n), 0, p.rows.n, stream);
         return at;
@@ -411,7 +394,7 @@ struct sweep_search::work : filtered {
                    const placed_neighbours &out, uint32_t stride)
     {
         uint32_t room = room_for_all(E);
-        sweep_limits at = begin(p, nullptr, &limits, {});
+        row_limits *at = begin(p, nullptr, &limits);
         sweep_choose_job choose = {choosing_of(p.rows, room, first, out), p.steps, width,
                                    E, frame, at, listed.get(), 0, lost.get(), stride};
         sweep_filter_job filter = {x.get(), of_x.get(), turn_of(p.rows, exclusion), E, at,
@@ -431,7 +414,7 @@ struct sweep_search::work : filtered {
             launch(gather_lost, blocks_for(n, 256), 256, 0, stream, choose.lost_rows, n,
                    p.rows, p.steps, first, again.get(), reach_again.ensure(n), numbers);
             filter.limits = choose.limits = begin({{n, again.get()}, reach_again.get()},
-                                                  choose.lost_rows, &limits_again, at);
+                                                  choose.lost_rows, &limits_again);
             filter.predicted = of_x.get();
             choose.reach = reach_again.get();
             return {E, nullptr, 1, 1, reach, choose.reach, 2, 1};

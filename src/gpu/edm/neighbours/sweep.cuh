@@ -20,20 +20,11 @@ enum { SWEEP_DIMS = 20 };  /* most dimensions */
    that do not. */
 constexpr float SWEEP_FAR = 3e18f, SWEEP_NEVER = -1;
 
-/* Limits of predicted rows, all [tiles][E][TILE]. */
-struct sweep_limits {
-    float *limit;     /* squared distance of candidates, */
-    float *beyond;    /* and of those that come after the k-th in the order of ties */
-    double *squared;  /* distance of the k-th, */
-    uint32_t *rank;   /* how far it comes after the predicted row, */
-    uint32_t *twin;   /* and the number of its point */
-};
-
 struct sweep_filter_job {
     const float *library, *predicted;  /* [tiles][E][TILE] coordinates */
     tile_turn turn;
     uint32_t E;
-    sweep_limits limits;
+    row_limits *limits;                /* [tiles][E][TILE] of squared distances */
     const uint32_t *twin;              /* [E][library] */
     uint32_t *listed, *list;           /* [predicted], [predicted][room] */
     uint32_t room;
@@ -62,10 +53,11 @@ struct sweep_walk {
         float *beyond = (float *) s.beyond_of;
         uint32_t *rank = (uint32_t *) s.rank_of;
         for (uint32_t i = threadIdx.x; i < job.E * TILE; i += FILTER_THREADS) {
+            const row_limits &of = job.limits[from + i];
             x[i] = job.predicted[from + i];
-            limit[i] = job.limits.limit[from + i];
-            beyond[i] = job.limits.beyond[from + i];
-            rank[i] = job.limits.rank[from + i];
+            limit[i] = of.limit;
+            beyond[i] = of.beyond;
+            rank[i] = of.rank;
         }
         uint32_t at = blockIdx.x * TILE + threadIdx.x;
         if (threadIdx.x < TILE)
@@ -116,7 +108,7 @@ struct sweep_walk {
                 continue;
             size_t of = ((size_t) blockIdx.x * job.E + e) * TILE + query;
             if (!later || job.twin[(size_t) e * job.turn.library.n + place] !=
-                              job.limits.twin[of])
+                              job.limits[of].twin)
                 return true;
         }
         return false;
@@ -202,7 +194,7 @@ struct sweep_choose_job : choosing {
     uint32_t width;          /* E, made a multiple of SWEEP_STEP */
     uint32_t E;
     filter_frame frame;
-    sweep_limits limits;
+    row_limits *limits;
     uint32_t *listed;
     uint32_t near_room;      /* of those that are near enough with one E */
     uint32_t *lost;          /* [predicted] whether any list was too short */
@@ -259,9 +251,9 @@ struct sweep_chooser {
     uint32_t rough;  /* bits of coordinates that are not whole */
     bool lost;
 
-    __device__ size_t limit_at(uint32_t e) const
+    __device__ row_limits &limits(uint32_t e) const
     {
-        return ((size_t) (i / TILE) * job.E + e) * TILE + i % TILE;
+        return job.limits[((size_t) (i / TILE) * job.E + e) * TILE + i % TILE];
     }
 
     /* The norms. Whether the filter can take the row, in its first `E` coordinates. */
@@ -303,8 +295,8 @@ struct sweep_chooser {
             bool in = from + j < E;
             size_t axis = (size_t) (from + j) * job.points.rows;
             x[j] = in ? job.points.coordinate[axis + row] : 0;
-            limit[j] = in ? job.limits.squared[limit_at(from + j)] : -1;
-            rank_most[j] = in ? job.limits.rank[limit_at(from + j)] : 0;
+            limit[j] = in ? limits(from + j).squared : -1;
+            rank_most[j] = in ? limits(from + j).rank : 0;
             near[j] = 0;
         }
         /* Coordinates come from far: those of the next candidates are on their way. */
@@ -345,24 +337,23 @@ struct sweep_chooser {
 
     __device__ void go_on(uint32_t e, double squared, uint32_t rank, uint32_t twin) const
     {
-        size_t at = limit_at(e);
-        job.limits.squared[at] = squared;
-        job.limits.rank[at] = rank;
-        job.limits.twin[at] = twin;
+        row_limits &of = limits(e);
+        of.squared = squared;
+        of.rank = rank;
+        of.twin = twin;
     }
 
     /* The limits that follow from go_on(), a lane for each number of dimensions. */
     __device__ void set_limits(uint32_t E) const
     {
-        size_t at = limit_at(lane);
-        double squared = lane < E ? job.limits.squared[at] : DBL_MAX;
+        row_limits &own = limits(lane);
+        double squared = lane < E ? own.squared : DBL_MAX;
         if (!(squared < DBL_MAX))
             return;
         bool whole = job.frame.whole_most >= 0 && !(rough & ((2u << lane) - 1));
-        float limit = sweep_limit_of(squared, job.frame.scale, norm, whole, lane + 1);
-        job.limits.limit[at] = limit;
-        job.limits.beyond[at] = squared == 0 ? SWEEP_NEVER
-                                : whole ? nextafterf(limit, -1) : limit;
+        own.limit = sweep_limit_of(squared, job.frame.scale, norm, whole, lane + 1);
+        own.beyond = squared == 0 ? SWEEP_NEVER
+                     : whole ? nextafterf(own.limit, -1) : own.limit;
     }
 
     __device__ void stay(uint32_t c) const
@@ -494,25 +485,18 @@ static __global__ void fill_sweep_tiles(placed_points points, placed_rows rows,
 
 /* Nothing is known of any row, or, with `lost`, what was known of those. A thread a row
    and number of dimensions. */
-static __global__ void begin_dimensions(sweep_limits limits, uint32_t n,
+static __global__ void begin_dimensions(row_limits *limits, uint32_t n,
                                         const uint32_t *reach, uint32_t E,
-                                        const uint32_t *lost, sweep_limits before)
+                                        const uint32_t *lost, const row_limits *before)
 {
     uint32_t i = blockIdx.x * TILE + threadIdx.x, e = blockIdx.y;
     size_t at = ((size_t) blockIdx.x * E + e) * TILE + threadIdx.x;
     bool in = i < n && e < reach[i];
     float most = in ? 1e36f : SWEEP_NEVER;
-    limits.limit[at] = limits.beyond[at] = most;
-    limits.squared[at] = DBL_MAX;
-    limits.rank[at] = limits.twin[at] = ~0u;
-    if (!lost || !in)
-        return;
-    size_t old = ((size_t) (lost[i] / TILE) * E + e) * TILE + lost[i] % TILE;
-    limits.limit[at] = before.limit[old];
-    limits.beyond[at] = before.beyond[old];
-    limits.squared[at] = before.squared[old];
-    limits.rank[at] = before.rank[old];
-    limits.twin[at] = before.twin[old];
+    row_limits now = {most, most, DBL_MAX, ~0u, ~0u};
+    if (lost && in)
+        now = before[((size_t) (lost[i] / TILE) * E + e) * TILE + lost[i] % TILE];
+    limits[at] = now;
 }
 
 }  // namespace gpu

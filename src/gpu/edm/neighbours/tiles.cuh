@@ -388,7 +388,16 @@ struct pending_rows {
     }
 };
 
-/* ---- what both kinds of chooser know of their rows ---- */
+/* ---- what both kinds of filter and chooser know of their rows ---- */
+
+/* What has been found of a predicted row. */
+struct row_limits {
+    float limit;      /* of candidates, */
+    float beyond;     /* and of those that come after the k-th in the order of ties */
+    double squared;   /* distance of the k-th, */
+    uint32_t rank;    /* how far it comes after the predicted row, */
+    uint32_t twin;    /* and the number of its point */
+};
 
 struct choosing {
     placed_points points;

@@ -146,12 +146,11 @@ void cut_columns(uint32_t columns, uint32_t features, size_t shared, uint32_t *t
 {
     uint32_t all = (columns + PAIR_COLUMNS - 1) / PAIR_COLUMNS;
     with_quads(features, [&](auto quads) {
-        constexpr int Q = decltype(quads)::value;
         double least = 0;
-        for (uint32_t one : {3, 6, most_tiles(Q)}) {
+        for (uint32_t one : {3, 6, most_tiles(quads)}) {
             uint32_t n = (all + one - 1) / one;
-            double seconds = seconds_of_pair((double) n * one, n, Q);
-            if (one > 3 && (multiply_shared(Q, one) > shared || seconds >= least))
+            double seconds = seconds_of_pair((double) n * one, n, quads);
+            if (one > 3 && (multiply_shared(quads, one) > shared || seconds >= least))
                 continue;
             least = seconds;
             *tiles = one;
@@ -170,22 +169,17 @@ void choose_products(uint32_t E, uint32_t columns, size_t shared, pairs_job *job
 void launch_survey(const pairs_job &job, cudaStream_t stream)
 {
     with_quads(job.E + 2, [&](auto quads) {
-        constexpr int Q = decltype(quads)::value;
-        launch_pairs(survey_distances<Q>, job, dim3(job.all_tiles, job.libraries),
-               2 * survey_stage(Q) * sizeof(double), stream);
+        launch_pairs(survey_distances<quads>, job, dim3(job.all_tiles, job.libraries),
+                     2 * survey_stage(quads) * sizeof(double), stream);
     });
 }
 
 void launch_products(const pairs_job &job, cudaStream_t stream)
 {
-    with_quads(job.E + 2, [&](auto quads) {
-        constexpr int Q = decltype(quads)::value;
-        with_tiles<Q>(job.product_tiles, [&](auto tiles) {
-            constexpr int T = decltype(tiles)::value;
-            launch_pairs(sum_products<Q, T>, job,
-                   dim3(job.tiles, job.product_groups, job.libraries),
-                   multiply_shared(Q, T), stream);
-        });
+    with_shape(job.E, job.product_tiles, [&](auto quads, auto tiles) {
+        launch_pairs(sum_products<quads, tiles>, job,
+                     dim3(job.tiles, job.product_groups, job.libraries),
+                     multiply_shared(quads, tiles), stream);
     });
 }
 

@@ -176,21 +176,31 @@ template <> struct own_numbers<0> {
     for (uint32_t i = from; i < (N > 0 ? N : (end)); i++) \
         if (i < (end))
 
-/* The normal equations of one prediction, in a room for a triangle and three vectors:
-   `scale`, `right` and `out` say where these are. */
-template <int N> struct row_solver {
+/* The normal equations of one prediction. */
+struct row_equations {
     const double *sum;   /* squared weights times products, of any two unknowns */
-    uint32_t unknowns;
+    uint32_t n;          /* unknowns */
     double hold;         /* what the ridge adds to the squares of slopes */
-    own_numbers<N> &room;
-
-    __device__ uint32_t count() const { return N > 0 ? N : unknowns; }
 
     __device__ double sums(uint32_t j, uint32_t k) const
     {
-        double value = sum[j * unknowns - j * (j - 1) / 2 + (k - j)];
+        double value = sum[j * n - j * (j - 1) / 2 + (k - j)];
         return j == k && j > 0 ? value + hold : value;
     }
+};
+
+__device__ inline double hold_of(const pairs_job &job, const pair_library &library,
+                                 const double *sum)
+{
+    return job.ridge * sum[0] / (library.scale * library.scale);
+}
+
+/* Solves them in a room for a triangle and three vectors: `scale`, `right` and `out` say
+   where these are. */
+template <int N> struct row_solver : row_equations {
+    own_numbers<N> &room;
+
+    __device__ uint32_t count() const { return N > 0 ? N : n; }
 
     __device__ double &lower(uint32_t i, uint32_t j)
     {
@@ -317,8 +327,7 @@ __global__ void __launch_bounds__(SOLVE) solve_rows(SYN_GPU_JOB pairs_job job)
         pair_library *library = job.library + which;
         double *hat = job.hat + (size_t) which * 2 * n * part + own;
         const double *sum = job.sums + at * product_columns(job);
-        double hold = job.ridge * sum[0] / (library->scale * library->scale);
-        row_solver<N> solver = {sum, n, hold, room};
+        row_solver<N> solver = {{sum, n, hold_of(job, *library, sum)}, room};
         bool made = false;
         if (job.state[place] == PAIR_MADE) {
             made = solver.solve(job, *library, job.x + (size_t) which * job.pitch, row,

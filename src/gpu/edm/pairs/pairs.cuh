@@ -3,8 +3,7 @@
    the same steps; its memory, and which kernels take it. */
 #pragma once
 
-#include "gpu/base/device.cuh"
-#include "gpu/base/warp.cuh"
+#include "gpu/base/launch.cuh"
 
 namespace gpu {
 
@@ -136,46 +135,28 @@ inline __host__ __device__ uint32_t triangle_place(uint32_t i, uint32_t j)
 
 /* ---- memory ---- */
 
-/* The arrays of a pairs_job that the kernels of gpu/edm/pairs/launch.cu use. */
-struct pairs_memory {
-    array<double> feature, square, part, products, sums;
-    array<uint32_t> before;
-    array<pair_library> library;
-    array<pair_fall> falls;
-    array<unsigned char> state;
+/* Room for so many libraries in the arrays that the kernels of gpu/edm/pairs/launch.cu
+   use: together the libraries have so many features and columns of products for each row,
+   and so many sums. */
+inline void reserve_pairs(arrays *own, pairs_job *job, size_t libraries, size_t features,
+                          size_t columns, size_t all_sums)
+{
+    size_t padded = job->padded;
+    own->ensure(&job->feature, features * padded);
+    own->ensure_all(libraries * padded, &job->square, &job->part, &job->falls,
+                    &job->state);
+    own->ensure(&job->before, libraries * (padded + 1));
+    own->ensure(&job->library, libraries);
+    own->ensure(&job->products, columns * padded);
+    own->ensure(&job->sums, all_sums);
+}
 
-    /* Room for so many libraries: together they have so many features and columns of
-       products for each row, and so many sums. */
-    void reserve(size_t libraries, size_t padded, size_t features, size_t columns,
-                 size_t all_sums)
-    {
-        feature.ensure(features * padded);
-        square.ensure(libraries * padded);
-        part.ensure(libraries * padded);
-        before.ensure(libraries * (padded + 1));
-        library.ensure(libraries);
-        falls.ensure(libraries * padded);
-        state.ensure(libraries * padded);
-        products.ensure(columns * padded);
-        sums.ensure(all_sums);
-    }
-
-    /* Memory for the libraries of a job, with the sums of so many rows of each. */
-    void place(pairs_job *job, size_t rows)
-    {
-        size_t n = job->libraries, columns = n * product_columns(*job);
-        reserve(n, job->padded, n * 4 * job->quads, columns, columns * rows);
-        job->feature = feature.get();
-        job->square = square.get();
-        job->part = part.get();
-        job->before = before.get();
-        job->library = library.get();
-        job->falls = falls.get();
-        job->state = state.get();
-        job->products = products.get();
-        job->sums = sums.get();
-    }
-};
+/* The same for the libraries of a job, with the sums of so many rows of each. */
+inline void place_pairs(arrays *own, pairs_job *job, size_t rows)
+{
+    size_t n = job->libraries, columns = n * product_columns(*job);
+    reserve_pairs(own, job, n, n * 4 * job->quads, columns, columns * rows);
+}
 
 /* Bytes that all this takes for one library, about. */
 inline double bytes_of_pairs(const pairs_job &job, double rows)
@@ -201,10 +182,13 @@ inline constexpr int most_tiles(int quads)
     return quads <= 2 ? 13 : quads <= 6 ? 9 : 6;
 }
 
-/* The same for tiles, from `tiles` on. There are few kinds, as compilers take long. */
-template <int QUADS, class F> void with_tiles(uint32_t tiles, F body)
+/* The same for the features of E coordinates, and for tiles, from `tiles` on. There are
+   few kinds, as compilers take long. */
+template <class F> void with_shape(uint32_t E, uint32_t tiles, F body)
 {
-    with_number<3, 6, most_tiles(QUADS)>(tiles, body);
+    with_quads(E + 2, [&](auto quads) {
+        with_number<3, 6, most_tiles(quads)>(tiles, [&](auto n) { body(quads, n); });
+    });
 }
 
 template <class KERNEL>

@@ -1,7 +1,7 @@
 /* Predictions whose normal equations lose too many digits, such as those of spike counts,
    whose weights differ by many orders of magnitude. Their coordinates are turned by the
    inverse of the equations' triangle, so that the equations of turned ones are nearly
-   those of the identity (syn_smap_normal_refine() in core/edm/smap/model.c). */
+   those of the identity (syn_smap_refine() in core/edm/smap/model.c). */
 #pragma once
 
 #include "gpu/edm/pairs/models.cuh"
@@ -23,12 +23,12 @@ inline __host__ __device__ uint32_t refine_room(uint32_t unknowns)
 }
 
 /* One prediction, of a warp: lane i has row i of a matrix, or point i of the next 32. */
-struct row_refiner {
+struct row_refiner : row_equations {
     const pairs_job &job;
     const pair_library &library;
-    const double *sum, *feature;
-    uint32_t n, row, lane;
-    double hold, square;      /* of the ridge; of the prediction's length */
+    const double *feature;
+    uint32_t row, lane;
+    double square;            /* of the prediction's length */
     pair_fall fall;
     double *inverse, *gram;   /* [n][n] */
     double *scale, *right;    /* [n] */
@@ -36,21 +36,15 @@ struct row_refiner {
 
     __device__ row_refiner(const pairs_job &j, uint32_t which, uint32_t r,
                            const double *equations, double *room)
-        : job(j), library(j.library[which]), sum(equations),
-          feature(j.feature + (size_t) which * 4 * j.quads * j.padded), n(j.E + 1),
-          row(r), lane(threadIdx.x % WARP), inverse(room), gram(room + n * n),
+        : row_equations{equations, j.E + 1, hold_of(j, j.library[which], equations)},
+          job(j), library(j.library[which]),
+          feature(j.feature + (size_t) which * 4 * j.quads * j.padded), row(r),
+          lane(threadIdx.x % WARP), inverse(room), gram(room + n * n),
           scale(gram + n * n), right(scale + n), point(right + n)
     {
         size_t at = (size_t) which * job.padded + row;
-        hold = job.ridge * sum[0] / (library.scale * library.scale);
         square = job.square[at];
         fall = job.falls[at];
-    }
-
-    __device__ double sums(uint32_t j, uint32_t k) const
-    {
-        double value = sum[j * n - j * (j - 1) / 2 + (k - j)];
-        return j == k && j > 0 ? value + hold : value;
     }
 
     /* The Cholesky triangle of `gram` in its place, unless a pivot is not between

@@ -52,8 +52,9 @@ template <class F> void with_unknowns(uint32_t n, F body)
 
 struct pairs_slot {
     stream work;
-    pairs_memory pairs;
-    array<double> raw, x, hat, room, column, slopes, partial, out;
+    arrays own;  /* of the pointers of the job, and of `out` */
+    pairs_job job;
+    double *out = nullptr;
     pinned<double> sums_host;
     pinned<pair_library> library_host;
     uint32_t first = 0, n = 0;
@@ -62,8 +63,7 @@ struct pairs_slot {
 /* Batches of libraries, two of them under way. */
 class pairs_worker {
     pairs_job job_;
-    array<double> targets_;
-    array<unsigned char> known_;
+    arrays own_;  /* of its pointers */
     uint32_t batch_ = 1, tiles_ = 1;
     size_t shared_;
     pairs_slot slot_[PAIR_SLOTS];
@@ -86,10 +86,9 @@ public:
         cut_columns(group.n, job_.E + 2, shared_, &job_.target_tiles,
                     &job_.target_groups);
         bool whole = group.n == targets.n;
-        array<double> raw, centre;
+        array<double> raw(n * steps), centre;
         array<uint32_t> place;
         std::vector<uint32_t> at(n);
-        raw.ensure(n * steps);
         for (uint32_t i = 0; i < n; i++)
             at[i] = whole ? group.target[i] : i;
         if (whole)
@@ -98,11 +97,11 @@ public:
             send(raw.get() + i * steps, targets.value + group.target[i] * steps, steps,
                  stream);
         uint32_t columns = target_columns(job_);
-        job_.known = known_.upload(known, stream);
-        job_.targets = targets_.ensure((size_t) columns * job_.padded);
+        own_.upload(&job_.known, known, stream);
+        own_.ensure(&job_.targets, (size_t) columns * job_.padded);
         launch(lay_out_targets, columns, PREPARE, 0, stream, job_, raw.get(),
                place.upload(at, stream), centre.upload(group.centre, n, stream), group.n,
-               targets_.get());
+               (double *) job_.targets);
         check(cudaStreamSynchronize(stream));
         choose_batch();
     }
@@ -150,56 +149,50 @@ private:
     }
 
     /* The job of a batch, with memory for it. */
-    pairs_job place(pairs_slot *s) const
+    void place(pairs_slot *s) const
     {
-        pairs_job job = job_;
-        size_t n = s->n, padded = job.padded, rows = (size_t) tiles_ * PAIR_TILE;
+        pairs_job &job = s->job = job_;
+        size_t n = job.libraries = s->n, rows = (size_t) tiles_ * PAIR_TILE;
         size_t columns = target_columns(job);
-        job.libraries = s->n;
-        s->pairs.place(&job, rows);
-        job.x = s->x.ensure(n * job.pitch);
-        job.hat = s->hat.ensure(n * rows * 2 * (job.E + 1));
-        job.column = s->column.ensure(n * tiles_ * padded);
-        job.slopes = s->slopes.ensure(n * padded);
-        job.partial = s->partial.ensure(n * job.all_tiles * PAIR_SUMS * columns);
-        s->out.ensure(n * (PAIR_SUMS + 1) * columns);
-        return job;
+        place_pairs(&s->own, &job, rows);
+        s->own.ensure(&job.x, n * job.pitch);
+        s->own.ensure(&job.hat, n * rows * 2 * (job.E + 1));
+        s->own.ensure(&job.column, n * tiles_ * job.padded);
+        s->own.ensure(&job.slopes, n * job.padded);
+        s->own.ensure(&job.partial, n * job.all_tiles * PAIR_SUMS * columns);
+        s->own.ensure(&s->out, n * (PAIR_SUMS + 1) * columns);
     }
 
-    void solve(pairs_slot *s, pairs_job job) const
+    void solve(pairs_slot *s) const
     {
+        pairs_job &job = s->job;
         uint32_t n = job.E + 1;
         size_t models = (size_t) job.tiles * PAIR_TILE * job.libraries;
         size_t most = SOLVE_BYTES / sizeof(double) / solve_room(n);
         unsigned blocks = blocks_for(n <= SMALL ? models : std::min(models, most), SOLVE);
         if (n > SMALL)
-            s->room.ensure((size_t) blocks * SOLVE * solve_room(n));
-        job.room = s->room.get();
+            s->own.ensure(&job.room, (size_t) blocks * SOLVE * solve_room(n));
         with_unknowns(n, [&](auto known) {
-            launch(solve_rows<decltype(known)::value>, blocks, SOLVE, 0, s->work, job);
+            launch(solve_rows<known>, blocks, SOLVE, 0, s->work, job);
         });
         dim3 grid(job.tiles * PAIR_TILE / REFINE_WARPS, job.libraries);
         size_t shared = REFINE_WARPS * refine_room(n) * sizeof(double);
         with_number<1, 4, 16>((n * (n + 1) / 2 + WARP - 1) / WARP, [&](auto each) {
-            auto kernel = refine_rows<decltype(each)::value>;
-            allow_shared(kernel, shared);
-            launch(kernel, grid, REFINE_WARPS * WARP, shared, s->work, job);
+            allow_shared(refine_rows<each>, shared);
+            launch(refine_rows<each>, grid, REFINE_WARPS * WARP, shared, s->work, job);
         });
     }
 
     /* Predictions of tiles `begin` and those after it. */
-    void predict(pairs_slot *s, const pairs_job &job) const
+    void predict(pairs_slot *s) const
     {
+        const pairs_job &job = s->job;
         launch_products(job, s->work);
-        solve(s, job);
-        with_quads(job.E + 2, [&](auto quads) {
-            constexpr int Q = decltype(quads)::value;
-            with_tiles<Q>(job.target_tiles, [&](auto tiles) {
-                constexpr int T = decltype(tiles)::value;
-                launch_pairs(sum_predictions<Q, T>, job,
-                             dim3(job.tiles, job.target_groups, job.libraries),
-                             multiply_shared(Q, T), s->work);
-            });
+        solve(s);
+        with_shape(job.E, job.target_tiles, [&](auto quads, auto tiles) {
+            launch_pairs(sum_predictions<quads, tiles>, job,
+                         dim3(job.tiles, job.target_groups, job.libraries),
+                         multiply_shared(quads, tiles), s->work);
         });
         launch(add_columns, dim3(blocks_for(job.padded, 256), job.libraries), 256, 0,
                s->work, job);
@@ -207,11 +200,12 @@ private:
 
     void start(pairs_slot *s, const syn_series &libraries, const crew &work)
     {
-        pairs_job job = place(s);
+        place(s);
+        pairs_job &job = s->job;
         cudaStream_t stream = s->work;
         uint32_t n = s->n, columns = target_columns(job);
-        job.raw = s->raw.upload(libraries.value + (size_t) s->first * job.steps,
-                                (size_t) n * job.steps, stream);
+        s->own.upload(&job.raw, libraries.value + (size_t) s->first * job.steps,
+                      (size_t) n * job.steps, stream);
         launch(prepare_libraries, n, PREPARE, 0, stream, job);
         launch(make_features, dim3(blocks_for(job.padded, 128), n), 128, 0, stream, job);
         launch_survey(job, stream);
@@ -220,14 +214,14 @@ private:
                 check(cudaStreamSynchronize(stream));
             job.begin = begin;
             job.tiles = std::min(tiles_, job.all_tiles - begin);
-            predict(s, job);
+            predict(s);
         }
-        double *out = s->out.get();
         launch(add_partial, dim3(blocks_for(PAIR_SUMS * columns, 128), n), 128, 0, stream,
-               job, out);
-        launch(add_slopes, dim3(columns / PAIR_COLUMNS, n), GATHER, 0, stream, job, out);
+               job, s->out);
+        launch(add_slopes, dim3(columns / PAIR_COLUMNS, n), GATHER, 0, stream, job,
+               s->out);
         size_t room = (size_t) n * (PAIR_SUMS + 1) * columns;
-        download(s->sums_host.ensure(room), out, room, stream);
+        download(s->sums_host.ensure(room), s->out, room, stream);
         download(s->library_host.ensure(n), job.library, n, stream);
     }
 
@@ -243,8 +237,8 @@ private:
                 sum[SYN_SMAP_STRENGTH * columns + c] /= counts.scale;
             if (counts.left > 0)
                 check(cudaMemcpy(state.data(),
-                                 s->pairs.state.get() + (size_t) i * job_.padded,
-                                 job_.padded, cudaMemcpyDeviceToHost));
+                                 s->job.state + (size_t) i * job_.padded, job_.padded,
+                                 cudaMemcpyDeviceToHost));
             finish(s->first + i, counts, sum, columns, state);
         }
     }

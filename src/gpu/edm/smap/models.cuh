@@ -420,7 +420,7 @@ __global__ void smap_spread_again(SYN_GPU_JOB smap_job job)
 {
     __shared__ double room[SMAP_SPREAD_THREADS / WARP];
     const smap_points &p = job.points;
-    const smap_lists &lists = job.lists;
+    const placed_neighbours &lists = job.lists;
     for (size_t i = blockIdx.x; i < (size_t) job.thetas * p.predictions; i += gridDim.x) {
         if (job.results.fate[i] != SMAP_UNSPREAD)
             continue;
@@ -432,8 +432,8 @@ __global__ void smap_spread_again(SYN_GPU_JOB smap_job job)
         double value = job.results.prediction[i] - job.centre[p.shape.dims + 1];
         uint32_t n = lists.found ? lists.found[at] : p.n;
         for (uint32_t j = threadIdx.x; j < n; j += SMAP_SPREAD_THREADS) {
-            size_t entry = (size_t) at * lists.k + j;
-            uint32_t point = lists.found ? lists.place[entry] : j;
+            size_t entry = (size_t) at * job.k + j;
+            uint32_t point = lists.found ? lists.row[entry] : j;
             double distance = 0;
             if (lists.found) {
                 distance = lists.distance[entry];

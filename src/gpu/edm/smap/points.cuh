@@ -2,7 +2,7 @@
    of a prediction, and weights. */
 #pragma once
 
-#include "gpu/base/warp.cuh"
+#include "gpu/edm/neighbours/neighbours.cuh"
 
 namespace gpu {
 
@@ -109,7 +109,7 @@ struct smap_points {
     uint32_t predictions;     /* of this part */
     uint32_t padded;          /* n, made a multiple of SMAP_POINTS */
     const double *library;    /* [places][padded] */
-    const double *predicted;  /* [predictions][pitch] */
+    double *predicted;        /* [predictions][pitch] */
 };
 
 /* Which of the library are neighbours of a prediction: all but those at `from` to `to` -
@@ -125,15 +125,6 @@ __device__ inline bool smap_is_near(const smap_left_out &out, uint32_t point)
 {
     return point - out.from >= out.to - out.from && point != out.drop;
 }
-
-/* Neighbours that are listed: places in the library and distances, in the order of
-   core/edm/neighbours/neighbours.h. */
-struct smap_lists {
-    const uint32_t *found;    /* [predictions]; NULL where there are no lists */
-    const uint32_t *place;    /* [predictions][k] */
-    const double *distance;   /* [predictions][k] */
-    uint32_t k;
-};
 
 /* Distances of the neighbours of a prediction. */
 struct smap_distances {
@@ -178,8 +169,8 @@ struct smap_job {
     const double *centre;       /* [terms] */
     const ushort2 *factor;      /* [columns] the places of a product's two terms */
     double ridge, missing;
-    smap_lists lists;
-    uint32_t *row;              /* [predictions][k] of lists, to be turned to places */
+    placed_neighbours lists;    /* [predictions][k] whose rows become places in the
+                                   library; NULL where there are none */
     smap_left_out *out;         /* [predictions] with lists only `known` matters */
     smap_distances *distance;   /* [predictions] */
     uint32_t splits;            /* of this launch; of sums after it */

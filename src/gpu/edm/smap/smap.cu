@@ -6,7 +6,7 @@ extern "C" {
 }
 
 #include "gpu/base/crew.cuh"
-#include "gpu/edm/neighbours/neighbours.cuh"
+#include "gpu/base/launch.cuh"
 #include "gpu/edm/delays.cuh"
 #include "gpu/edm/smap/models.cuh"
 #include "gpu/edm/smap/sums.cuh"
@@ -75,18 +75,26 @@ struct smap_call {
     bool listed;                   /* whether neighbours are not all of the library */
 };
 
+/* Calls each(numbers, rows) for those numbers of a result that are wanted; there are so
+   many rows of them for each theta. */
+template <class F>
+void each_number(const syn_smap_result &out, size_t unknowns, F each)
+{
+    each(out.prediction, 1);
+    each(out.variance, 1);
+    if (out.coefficient)
+        each(out.coefficient, unknowns);
+    if (out.singular)
+        each(out.singular, unknowns);
+}
+
 /* A part of the predictions under way. */
 struct smap_slot {
     stream work;
-    array<uint32_t> rows;
-    array<double> predicted, sum, spread, number, room;
-    array<smap_left_out> out;
-    array<smap_found> found;
-    array<smap_distances> distance;
-    array<unsigned char> fate;
-    std::unique_ptr<neighbour_search> search;  /* of lists, which are these: */
-    array<uint32_t> near_found, near_row;
-    array<double> near_distance;
+    arrays own;                     /* of the pointers that follow */
+    smap_job job;
+    std::unique_ptr<neighbour_search> search;  /* of lists */
+    double *number = nullptr;       /* all results but fates */
     pinned<double> numbers;
     pinned<unsigned char> fates;
     uint32_t first = 0, n = 0;
@@ -101,11 +109,11 @@ class smap_device {
     stream stream_;
     points_room points_, space_points_;
     const double *space_ = nullptr;  /* where neighbours are searched, if listed */
-    array<double> target_, theta_, centre_, placed_;
-    array<uint32_t> library_, known_;
-    array<ushort2> factor_;
-    uint32_t part_ = 0, padded_ = 0;
+    array<double> centre_, placed_;
+    arrays own_;                     /* of the other pointers of these: */
     smap_data data_ = {};
+    smap_job job_ = {};
+    uint32_t part_ = 0;
 
     /* Numbers of a prediction that go to the host. */
     size_t numbers() const
@@ -116,22 +124,29 @@ class smap_device {
     void place_library()
     {
         const syn_points &p = *call_.points;
-        uint32_t n = call_.library->n;
-        const double *coordinate = points_.place(p, stream_);
-        const syn_points *space = call_.options->space;
+        const syn_smap_options &o = *call_.options;
+        uint32_t n = call_.library->n, padded = blocks_for(n, SMAP_POINTS) * SMAP_POINTS;
+        data_ = {shape_, p.rows, points_.place(p, stream_), nullptr, nullptr, n};
         if (call_.listed)
-            space_ = space ? space_points_.place(*space, stream_) : coordinate;
-        theta_.upload(call_.options->theta, thetas_, stream_);
+            space_ = o.space ? space_points_.place(*o.space, stream_) : data_.coordinate;
+        own_.upload(&data_.target, call_.target, p.rows, stream_);
+        own_.upload(&data_.library, call_.library->row, n, stream_);
+        job_.points = {shape_, n, 0, padded,
+                       placed_.ensure((size_t) padded * shape_.places), nullptr};
+        job_.library = data_.library;
         if (!call_.known.empty())
-            known_.upload(call_.known, stream_);
-        data_ = {shape_, p.rows, coordinate,
-                 target_.upload(call_.target, p.rows, stream_),
-                 library_.upload(call_.library->row, n, stream_), n};
+            own_.upload(&job_.known, call_.known, stream_);
+        job_.k = o.k;
+        job_.exclusion = o.exclusion;
+        job_.thetas = thetas_;
+        own_.upload(&job_.theta, o.theta, thetas_, stream_);
+        job_.centre = centre_.ensure(shape_.terms);
+        job_.ridge = o.ridge;
+        job_.missing = o.missing;
         launch(smap_centre, shape_.terms, SMAP_CENTRE_THREADS, 0, stream_, data_,
-               centre_.ensure(shape_.terms));
-        padded_ = (n + SMAP_POINTS - 1) / SMAP_POINTS * SMAP_POINTS;
-        launch(smap_gather, blocks_for(padded_, 128), 128, 0, stream_, data_,
-               centre_.get(), padded_, placed_.ensure((size_t) padded_ * shape_.places));
+               centre_.get());
+        launch(smap_gather, blocks_for(padded, 128), 128, 0, stream_, data_,
+               job_.centre, padded, placed_.get());
     }
 
     /* Where the factors of each product stand; those after the last are never read. */
@@ -147,7 +162,7 @@ class smap_device {
                 factor.push_back({(unsigned short) smap_place(shape_, j),
                                   (unsigned short) smap_place(shape_, k)});
         factor.resize((factor.size() + most - 1) / most * most, factor[0]);
-        factor_.upload(factor, stream_);
+        own_.upload(&job_.factor, factor, stream_);
         check(cudaStreamSynchronize(stream_));  /* the host's copy ends here */
     }
 
@@ -173,31 +188,21 @@ class smap_device {
         part_ = ((uint32_t) std::max(part, 1.0) + 63) / 64 * 64;
     }
 
-    /* The job of a part, whose points are there. */
-    smap_job job_of(smap_slot *s) const
+    /* The job of a part, whose points are gathered. */
+    void place(smap_slot *s) const
     {
-        const syn_smap_options &o = *call_.options;
-        smap_job job = {};
-        job.points = {shape_, call_.library->n, s->n, padded_, placed_.get(),
-                      s->predicted.get()};
-        job.library = library_.get();
-        job.prediction = s->rows.get();
-        job.known = call_.known.empty() ? nullptr : known_.get();
-        job.k = o.k;
-        job.exclusion = o.exclusion;
-        job.thetas = thetas_;
-        job.theta = theta_.get();
-        job.centre = centre_.get();
-        job.factor = factor_.get();
-        job.ridge = o.ridge;
-        job.missing = o.missing;
-        job.out = s->out.ensure(s->n);
-        job.distance = s->distance.ensure(s->n);
-        return job;
+        smap_job &job = s->job = job_;
+        job.points.predictions = s->n;
+        s->own.upload(&job.prediction, call_.prediction->row + s->first, s->n, s->work);
+        s->own.ensure(&job.points.predicted, (size_t) s->n * shape_.pitch);
+        s->own.ensure_all(s->n, &job.out, &job.distance);
+        launch(smap_gather_predicted, blocks_for(s->n, 128), 128, 0, s->work, data_,
+               job.centre, job.prediction, s->n, job.points.predicted);
     }
 
-    void survey(smap_slot *s, smap_job job) const
+    void survey(smap_slot *s) const
     {
+        smap_job &job = s->job;
         auto look = [&](auto block) {
             using B = decltype(block);
             size_t shared = smap_survey_shared<B>(shape_);
@@ -205,7 +210,7 @@ class smap_device {
             uint32_t blocks = blocks_for(s->n, B::PREDICTIONS);
             job.splits = smap_splits(blocks, (double) each * processors_,
                                      blocks_for(call_.library->n, B::POINTS), 64);
-            job.found = s->found.ensure((size_t) job.splits * s->n);
+            s->own.ensure(&job.found, (size_t) job.splits * s->n);
             launch(smap_look<B>, dim3(blocks, job.splits), B::THREADS, shared, s->work,
                    job);
         };
@@ -217,8 +222,9 @@ class smap_device {
         launch(smap_conclude, blocks_for(s->n, 128), 128, 0, s->work, job);
     }
 
-    void multiply(smap_slot *s, smap_job &job) const
+    void multiply(smap_slot *s) const
     {
+        smap_job &job = s->job;
         with_smap_block(shape_, shared_, [&](auto block) {
             using B = decltype(block);
             size_t shared = smap_product_shared<B>(shape_);
@@ -231,29 +237,27 @@ class smap_device {
                                      (double) each * processors_,
                                      blocks_for(call_.library->n, B::POINTS),
                                      (uint32_t) std::min<size_t>(most, 64));
-            job.sum = s->sum.ensure(sums * job.splits);
-            job.spread = s->spread.ensure((size_t) thetas_ * job.splits * s->n * 3);
+            s->own.ensure(&job.sum, sums * job.splits);
+            s->own.ensure(&job.spread, (size_t) thetas_ * job.splits * s->n * 3);
             launch(smap_multiply<B>, dim3(blocks, chunks * job.splits, thetas_),
                    B::THREADS, shared, s->work, job);
         });
     }
 
     /* Finds neighbours, and does with lists what survey() and multiply() do without. */
-    void add_listed(smap_slot *s, smap_job &job) const
+    void add_listed(smap_slot *s) const
     {
-        size_t k = call_.options->k, n = s->n;
+        smap_job &job = s->job;
+        size_t n = s->n;
         if (!s->search)
-            s->search.reset(new neighbour_search(
-                {call_.points->rows, shape_.dims, space_},
-                {call_.library->n, library_.get()}, s->work));
-        placed_neighbours near = {s->near_found.ensure(n), s->near_row.ensure(n * k),
-                                  s->near_distance.ensure(n * k)};
-        s->search->find({s->n, s->rows.get()}, job.k, job.exclusion, near);
-        job.row = near.row;
-        job.lists = {near.found, near.row, near.distance, job.k};
+            s->search.reset(new neighbour_search({data_.rows, shape_.dims, space_},
+                                                 {data_.n, data_.library}, s->work));
+        s->own.ensure(&job.lists.found, n);
+        s->own.ensure_all(n * job.k, &job.lists.row, &job.lists.distance);
+        s->search->find({s->n, job.prediction}, job.k, job.exclusion, job.lists);
         job.splits = 1;
-        job.sum = s->sum.ensure(thetas_ * n * shape_.columns);
-        job.spread = s->spread.ensure(thetas_ * n * 3);
+        s->own.ensure(&job.sum, thetas_ * n * shape_.columns);
+        s->own.ensure(&job.spread, thetas_ * n * 3);
         launch(smap_look_up, blocks_for(n * WARP, 128), 128, 0, s->work, job);
         size_t shared = smap_list_shared(shape_);
         allow_shared(smap_add_listed, shared);
@@ -261,16 +265,20 @@ class smap_device {
                s->work, job);
     }
 
-    void solve(smap_slot *s, smap_job job) const
+    void solve(smap_slot *s) const
     {
-        size_t models = (size_t) thetas_ * s->n, each = models * unknowns_;
-        double *number = s->number.ensure(numbers() * s->n), *local = number + 2 * models;
-        bool coefficients = call_.out->coefficient;
+        smap_job &job = s->job;
+        smap_results &to = job.results;
+        size_t models = (size_t) thetas_ * s->n;
+        s->own.ensure(&s->number, numbers() * s->n);
+        s->own.ensure(&to.fate, models);
         /* Nothing is written for those models that are left to the host. */
-        fill(number, 0, numbers() * s->n, s->work);
-        job.results = {number, number + models, coefficients ? local : nullptr,
-                       call_.out->singular ? local + (coefficients ? each : 0) : nullptr,
-                       s->fate.ensure(models)};
+        fill(s->number, 0, numbers() * s->n, s->work);
+        to.prediction = s->number;
+        to.variance = to.prediction + models;
+        to.coefficient = call_.out->coefficient ? to.variance + models : nullptr;
+        if (call_.out->singular)
+            to.singular = s->number + (numbers() - thetas_ * unknowns_) * s->n;
         size_t doubles = smap_bench::doubles(shape_);
         size_t shared = doubles * SMAP_SOLVERS * sizeof(double);
         bool fits = shared <= shared_;
@@ -279,7 +287,7 @@ class smap_device {
         unsigned blocks = std::min(blocks_for(models, SMAP_SOLVERS),
                                    (unsigned) (at_once * processors_));
         if (!fits)
-            job.room = s->room.ensure((size_t) blocks * SMAP_SOLVERS * doubles);
+            s->own.ensure(&job.room, (size_t) blocks * SMAP_SOLVERS * doubles);
         launch(smap_solve, blocks, SMAP_SOLVERS * WARP, shared, s->work, job);
         launch(smap_spread_again, most_of_grid(models), SMAP_SPREAD_THREADS, 0, s->work,
                job);
@@ -302,21 +310,17 @@ public:
 
     void start(smap_slot *s)
     {
-        s->rows.upload(call_.prediction->row + s->first, s->n, s->work);
-        launch(smap_gather_predicted, blocks_for(s->n, 128), 128, 0, s->work, data_,
-               centre_.get(), s->rows.get(), s->n,
-               s->predicted.ensure((size_t) s->n * shape_.pitch));
-        smap_job job = job_of(s);
+        place(s);
         if (call_.listed) {
-            add_listed(s, job);
+            add_listed(s);
         } else {
-            survey(s, job);
-            multiply(s, job);
+            survey(s);
+            multiply(s);
         }
-        solve(s, job);
-        download(s->numbers.ensure(numbers() * part_), s->number.get(), numbers() * s->n,
+        solve(s);
+        download(s->numbers.ensure(numbers() * part_), s->number, numbers() * s->n,
                  s->work);
-        download(s->fates.ensure((size_t) thetas_ * part_), s->fate.get(),
+        download(s->fates.ensure((size_t) thetas_ * part_), s->job.results.fate,
                  (size_t) thetas_ * s->n, s->work);
     }
 
@@ -326,14 +330,10 @@ public:
         check(cudaStreamSynchronize(s->work));
         const double *from = s->numbers.get();
         size_t all = call_.prediction->n;
-        auto put = [&](double *to, size_t rows) {
-            for (size_t i = 0; to && i < rows; i++, from += s->n)
+        each_number(*call_.out, unknowns_, [&](double *to, size_t rows) {
+            for (size_t i = 0; i < thetas_ * rows; i++, from += s->n)
                 std::memcpy(to + i * all + s->first, from, s->n * sizeof *to);
-        };
-        put(call_.out->prediction, thetas_);
-        put(call_.out->variance, thetas_);
-        put(call_.out->coefficient, (size_t) thetas_ * unknowns_);
-        put(call_.out->singular, (size_t) thetas_ * unknowns_);
+        });
         for (size_t i = 0; i < thetas_; i++)
             std::memcpy(call_.fate + i * all + s->first, s->fates.get() + i * s->n,
                         s->n);
@@ -393,32 +393,28 @@ syn_status make_again(const gpu::smap_call &call, uint32_t theta, const syn_watc
         }
     if (at.empty())
         return SYN_OK;
-    /* Room for rows of one number of the result, if that is wanted. */
-    auto room = [&](const double *wanted, size_t rows) {
-        return std::vector<double>(wanted ? rows * at.size() : 0);
+    std::vector<double> made(at.size() * (2 + 2 * unknowns));
+    double *next = made.data();
+    auto take = [&](const double *wanted, size_t rows) {
+        double *own = wanted ? next : nullptr;
+        next += wanted ? rows * at.size() : 0;
+        return own;
     };
-    std::vector<double> prediction = room(call.out->prediction, 1);
-    std::vector<double> variance = room(call.out->variance, 1);
-    std::vector<double> coefficient = room(call.out->coefficient, unknowns);
-    std::vector<double> singular = room(call.out->singular, unknowns);
     syn_smap_options options = *call.options;
     options.theta += theta;
     options.thetas = 1;
     options.way = SYN_SMAP_ONE;
     syn_rows rows = {(uint32_t) row.size(), row.data()};
-    syn_smap_result result = {prediction.data(), variance.data(),
-                              call.out->coefficient ? coefficient.data() : nullptr,
-                              call.out->singular ? singular.data() : nullptr};
+    syn_smap_result result = {take(call.out->prediction, 1), take(call.out->variance, 1),
+                              take(call.out->coefficient, unknowns),
+                              take(call.out->singular, unknowns)};
     syn_status status = make_on_host(call, rows, options, watch, result);
-    auto put = [&](const std::vector<double> &from, size_t rows, double *to) {
-        for (size_t j = 0; to && j < rows; j++)
-            for (size_t i = 0; i < at.size(); i++)
-                to[(theta * rows + j) * n + at[i]] = from[j * at.size() + i];
-    };
-    put(prediction, 1, call.out->prediction);
-    put(variance, 1, call.out->variance);
-    put(coefficient, unknowns, call.out->coefficient);
-    put(singular, unknowns, call.out->singular);
+    const double *from = made.data();
+    gpu::each_number(*call.out, unknowns, [&](double *to, size_t wanted) {
+        for (size_t j = 0; j < wanted; j++)
+            for (uint32_t i : at)
+                to[(theta * wanted + j) * n + i] = *from++;
+    });
     return status;
 }
 

@@ -7,9 +7,9 @@
 
 /* syn_smap() on devices: the same to 1e-7 and better. Models that normal equations do not
    give precisely enough are made on the host. */
-syn_status syn_gpu_smap(const syn_points *points, const syn_rows *library,
-                        const syn_rows *prediction, const double *target,
-                        const syn_smap_options *options, syn_gpu_call *call,
-                        const syn_smap_result *out);
+SYN_GPU_FUNCTION(syn_gpu_smap, const syn_points *points, const syn_rows *library,
+                 const syn_rows *prediction, const double *target,
+                 const syn_smap_options *options, syn_gpu_call *call,
+                 const syn_smap_result *out)
 
 #endif

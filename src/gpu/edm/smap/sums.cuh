@@ -282,12 +282,12 @@ __global__ void smap_look_up(SYN_GPU_JOB smap_job job)
     if (i >= p.predictions)
         return;
     uint32_t found = job.lists.found[i], known = 0;
-    size_t first = (size_t) i * job.lists.k;
+    size_t first = (size_t) i * job.k;
     double sum = 0, least = 1e308;
     for (uint32_t j = lane; j < found; j += WARP) {
-        uint32_t place = first_from(job.library, p.n, job.row[first + j]);
+        uint32_t place = first_from(job.library, p.n, job.lists.row[first + j]);
         double distance = job.lists.distance[first + j];
-        job.row[first + j] = place;
+        job.lists.row[first + j] = place;
         sum += distance;
         if (p.library[(size_t) (p.shape.wide + 1) * p.padded + place] > 0) {
             known++;
@@ -314,8 +314,8 @@ __device__ inline void take_listed(const smap_job &job, uint32_t prediction,
                                    double *point, double *weight, double *spread)
 {
     const smap_points &p = job.points;
-    size_t first = (size_t) prediction * job.lists.k + from;
-    const uint32_t *place = job.lists.place + first;
+    size_t first = (size_t) prediction * job.k + from;
+    const uint32_t *place = job.lists.row + first;
     const double *distance = job.lists.distance + first;
     for (uint32_t i = threadIdx.x; i < n * p.shape.places; i += SMAP_LIST_THREADS)
         point[i] = p.library[(size_t) (i % p.shape.places) * p.padded +
