@@ -11,7 +11,7 @@ check_resolution <- function(resolution) check_number(resolution, "resolution", 
 #' @param hint Gives the hint from the choices that take the argument.
 #' @noRd
 check_taken <- function(given, choice, takes, must, hint = \(choices) NULL) {
-  foreign <- setdiff(given, takes[[choice]])
+  foreign <- setdiff(as.character(given), takes[[choice]])
   choices <- names(takes)[vapply(takes, \(args) foreign[1L] %in% args, NA)]
   refuse_if(length(foreign), foreign[[1L]], sprintf(must, choice), "given",
             hint(paste0("\"", choices, "\"")))

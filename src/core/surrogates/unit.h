@@ -396,18 +396,28 @@ SYN_EVERYWHERE void syn_surrogate_slide(syn_surrogate_train *s, uint32_t from,
 SYN_EVERYWHERE void syn_surrogate_run(syn_surrogate_train *s, uint32_t from, uint32_t to,
                                       int64_t *out, uint32_t *scratch)
 {
-    syn_surrogate_method method = s->plan->options.method;
-    if (method == SYN_SURROGATE_DITHER_REFRACTORY)
+    switch (s->plan->options.method) {
+    case SYN_SURROGATE_DITHER_REFRACTORY:
         syn_surrogate_refractory(s, from, to, out, scratch);
-    else if (method == SYN_SURROGATE_TRAIN_SHIFT || method == SYN_SURROGATE_TRIAL_SHIFT)
-        syn_surrogate_shift(s, method == SYN_SURROGATE_TRIAL_SHIFT, from, to, out);
-    else if (method == SYN_SURROGATE_ISI_SHUFFLE)
+        break;
+    case SYN_SURROGATE_TRAIN_SHIFT:
+        syn_surrogate_shift(s, 0, from, to, out);
+        break;
+    case SYN_SURROGATE_TRIAL_SHIFT:
+        syn_surrogate_shift(s, 1, from, to, out);
+        break;
+    case SYN_SURROGATE_ISI_SHUFFLE:
         syn_surrogate_isi_shuffle(s, from, to, out);
-    else if (method == SYN_SURROGATE_SLIDING_SHUFFLE)
+        break;
+    case SYN_SURROGATE_BIN_SHUFFLE:
+        syn_surrogate_bins(s, 0, from, to, out, scratch);
+        break;
+    case SYN_SURROGATE_SLIDING_SHUFFLE:
         syn_surrogate_slide(s, from, to, out, scratch);
-    else
-        syn_surrogate_bins(s, method == SYN_SURROGATE_WINDOW_SHUFFLE, from, to, out,
-                           scratch);
+        break;
+    default:
+        syn_surrogate_bins(s, 1, from, to, out, scratch);
+    }
 }
 
 /* Spikes of unit `unit` in surrogate `index`; `out` has room for the unit's spikes and

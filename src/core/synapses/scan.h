@@ -211,39 +211,45 @@ SYN_EVERYWHERE int syn_scan_masked(const syn_scan_mask *mask, int side, uint32_t
     return t >= mask->from[side] && t < mask->to[side];
 }
 
-/* Fits both baselines of window `w` of a side to bins that are not masked. */
+/* Fits the hollow (0) or the folded (1) baseline of window `w` of a side to bins that are
+   not masked. */
+SYN_EVERYWHERE void syn_scan_fit_kind(const syn_scan_tables *s, const double *const x[2],
+                                      const syn_scan_mask *mask, int side, uint32_t w,
+                                      int kind, syn_scan_window *out)
+{
+    syn_scan_sums sums = {{0}, {0}, {0}};
+    int32_t lo = (int32_t)w + 1, end = lo + (int32_t)s->width, guard = (int32_t)s->guard;
+    int32_t middle = lo + end - 1;  /* in half bins */
+    const double *own = x[side], *other = x[1 - side], *weight = s->weight[kind];
+    /* The bins that have a weight; on the other side they are no nearer. */
+    int32_t halves = (int32_t)s->halves[kind], first = (middle - halves) / 2 + 1;
+    int32_t last = (middle + halves - 1) / 2;
+    last = last < (int32_t)s->lags ? last : (int32_t)s->lags;
+    for (int32_t t = first > 1 ? first : 1; t <= last; t++) {
+        int32_t here = 2 * t - middle, there = kind == 0 ? -2 * t - middle : here;
+        int32_t near = here < 0 ? -here : here, far = there < 0 ? -there : there;
+        int near_it = t >= lo - guard && t < end + guard;
+        if (!near_it && !syn_scan_masked(mask, side, (uint32_t)t))
+            syn_scan_add(&sums, weight[near], 0.5 * here, own[t]);
+        if (far < halves && !syn_scan_masked(mask, 1 - side, (uint32_t)t))
+            syn_scan_add(&sums, weight[far], 0.5 * there, other[t]);
+    }
+    double width = s->width, c[3];
+    out->there[kind] = syn_scan_solve(&sums, 2 - kind, c);
+    out->noise[kind] = width * syn_scan_squares(&sums, c);
+    out->expected[kind] = 0;
+    for (int i = 0; i < 3; i++)
+        out->expected[kind] += width * c[i] * sums.value[i];
+}
+
 SYN_EVERYWHERE syn_scan_window syn_scan_fit(const syn_scan_tables *s,
                                             const double *const x[2],
                                             const syn_scan_mask *mask, int side,
                                             uint32_t w)
 {
-    syn_scan_sums sums[2] = {{{0}, {0}, {0}}, {{0}, {0}, {0}}};
-    int32_t lo = (int32_t)w + 1, end = lo + (int32_t)s->width, guard = (int32_t)s->guard;
-    int32_t middle = lo + end - 1;  /* in half bins */
-    const double *own = x[side], *other = x[1 - side];
-    for (int32_t t = 1; t <= (int32_t)s->lags; t++) {
-        int32_t after = 2 * t - middle;
-        int near_it = t >= lo - guard && t < end + guard;
-        int counts = !near_it && !syn_scan_masked(mask, side, (uint32_t)t);
-        int counts_there = !syn_scan_masked(mask, 1 - side, (uint32_t)t);
-        for (int kind = 0; kind < 2; kind++) {
-            int32_t there = kind == 0 ? -2 * t - middle : after;
-            uint32_t near = (uint32_t)(after < 0 ? -after : after);
-            uint32_t far = (uint32_t)(there < 0 ? -there : there);
-            if (counts && near < s->halves[kind])
-                syn_scan_add(&sums[kind], s->weight[kind][near], 0.5 * after, own[t]);
-            if (counts_there && far < s->halves[kind])
-                syn_scan_add(&sums[kind], s->weight[kind][far], 0.5 * there, other[t]);
-        }
-    }
-    double width = s->width, c[3];
-    syn_scan_window out = {{0, 0}, {0, 0}, {0, 0}};
-    for (int kind = 0; kind < 2; kind++) {
-        out.there[kind] = syn_scan_solve(&sums[kind], 2 - kind, c);
-        out.noise[kind] = width * syn_scan_squares(&sums[kind], c);
-        for (int i = 0; i < 3; i++)
-            out.expected[kind] += width * c[i] * sums[kind].value[i];
-    }
+    syn_scan_window out;
+    syn_scan_fit_kind(s, x, mask, side, w, 0, &out);
+    syn_scan_fit_kind(s, x, mask, side, w, 1, &out);
     return out;
 }
 
@@ -280,10 +286,13 @@ SYN_EVERYWHERE void syn_scan_judge(const syn_scan_window *fit, double count, uin
     for (int i = 0; i < 2; i++)
         if (fit->there[i])
             z[i] = syn_scan_root(count, fit->expected[i], fit->noise[i]);
+    int more = fit->there[1] && z[1] < z[0], fewer = fit->there[1] && z[1] > z[0];
     for (int sign = 0; sign < 2; sign++) {
-        int i = fit->there[1] && (sign ? z[1] > z[0] : z[1] < z[0]);
-        syn_scan_best one = {sign ? -z[i] : z[i], count, fit->expected[i], fit->noise[i],
-                             w + 1};
+        int i = sign ? fewer : more;
+        double says = sign ? -z[i] : z[i];
+        if (says < best[sign].z)
+            continue;
+        syn_scan_best one = {says, count, fit->expected[i], fit->noise[i], w + 1};
         syn_scan_keep(best + sign, &one);
     }
 }
