@@ -369,9 +369,7 @@ __global__ void stitch_segments(machine_input in, strategy_batch batch,
     machine<ROOM> right(batch, i, place_of(waiting, 0, 2));
     machine<ROOM> wrong(batch, i, place_of(waiting, 1, 2));
     uint32_t open = from.exit[i], count = from.count[i];
-    for (uint32_t r = 1; r < n_segments; r++) {
-        if (r % 64 == 0 && *batch.stop)
-            break;
+    for (uint32_t r = 1; r < n_segments && !*batch.stop; r++) {
         const segment here = segments[r];
         size_t at = (size_t) r * batch.n + i;
         uint32_t guess = from.entry[at], exit = from.exit[at];

@@ -19,13 +19,16 @@ constexpr size_t BATCH = (size_t) 1 << 20;  /* candidates of one device at a tim
 
 /* One device with the recording on it. All but interrupt() is called by its thread. */
 class worker {
+    int device_;
+    std::atomic<bool> stopped_{false};
     size_t piece_ = BATCH;  /* candidates that fit in its memory */
-    stream stream_;
+    stream stream_, signals_;
     stopwatch time_, all_time_;  /* of kernels; with copying */
     arrays own_;  /* of the pointers that follow */
     strategy_events events_ = {};
     strategy_batch batch_ = {};
-    pinned<uint32_t> stop_{1};  /* 1 from the moment on when the user wants the end */
+    /* Kernels look at it so often that it has to be in memory of the device. */
+    uint32_t *stop_ = nullptr;
     std::unique_ptr<strategy> strategy_;
 
     void upload(const strategy_task &task)
@@ -39,8 +42,8 @@ class worker {
         own_.upload(&events_.by_unit, r->by_unit, r->events, stream_);
         own_.upload(&events_.first, r->first, (size_t) r->units + 1, stream_);
         own_.upload(&events_.bounds, task.intervals, task.n_intervals, stream_);
-        *stop_.get() = 0;
-        batch_.stop = stop_.get();
+        own_.ensure_clear(&stop_, 1, stream_);
+        batch_.stop = stop_;
         wait_for(stream_);
     }
 
@@ -76,7 +79,7 @@ public:
     double copy_seconds = 0;   /* of candidates and counts, of the last call */
     uint64_t peak_memory = 0;
 
-    worker(const strategy_task &task, int device)
+    worker(const strategy_task &task, int device) : device_(device)
     {
         upload(task);
         if (task.options.strategy == SYN_GPU_OCCURRENCE)
@@ -92,7 +95,7 @@ public:
     {
         seconds = copy_seconds = 0;
         strategy_->notes = {};
-        for (size_t at = 0; at < n && !*batch_.stop;) {
+        for (size_t at = 0; at < n && !stopped_;) {
             size_t piece = std::min(piece_, n - at);
             strategy_notes before = notes();
             try {
@@ -108,7 +111,14 @@ public:
         }
     }
 
-    void interrupt() { *(volatile uint32_t *) stop_.get() = 1; }
+    void interrupt()
+    {
+        static const uint32_t yes = 1;
+        stopped_ = true;
+        if (cudaSetDevice(device_) == cudaSuccess)
+            cudaMemcpyAsync(stop_, &yes, sizeof yes, cudaMemcpyHostToDevice, signals_);
+        cudaStreamSynchronize(signals_);
+    }
 };
 
 /* All devices, and the calling thread, which alone polls. */
@@ -122,12 +132,14 @@ class device_counter {
        device it is. */
     template <class F> void on_devices(size_t n, const syn_watch *watch, F run)
     {
-        auto poll = [&]() -> int {
-            bool ends = syn_poll(watch, nullptr, 0, 0) != SYN_OK;
+        auto poll = [&] {
+            if (syn_poll(watch, nullptr, 0, 0) == SYN_OK)
+                return 0;
+            device_scope scope;
             for (const std::unique_ptr<worker> &one : workers_)
-                if (ends && one)
+                if (one)
                     one->interrupt();
-            return ends;
+            return 1;
         };
         auto call = [](void *data, const char *, double, double) {
             return (*(decltype(poll) *) data)();
