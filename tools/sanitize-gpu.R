@@ -94,7 +94,7 @@ case("mtpe", "count_segments stitch_segments run_published concatenate_published
     mine(random_spikes(1500, 4), 40, max_size = 3, engine = list("mtpe", merge = merge))
   }
 })
-case("two-pass", "bound_counts count_whole", function() {
+case("two-pass", "bound_counts", function() {
   mine(random_spikes(800, 5), 12, max_size = 3, engine = "two-pass")
 })
 case("occurrence", paste("order_rows measure_begun begin_lists extend_by_counter",

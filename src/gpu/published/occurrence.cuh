@@ -71,7 +71,7 @@ class occurrences final : public strategy {
     pinned<step_result> seen_{1};
 
     cudaStream_t stream_ = nullptr;   /* those of the batch being counted */
-    const volatile uint32_t *stop_ = nullptr;
+    const uint32_t *stop_ = nullptr;
 
     /* A thread for each of n things. */
     template <class KERNEL, class... ARGUMENTS>
@@ -182,9 +182,11 @@ class occurrences final : public strategy {
     /* Waits for what the step has found. */
     step_result look()
     {
+        check(cudaMemcpyAsync(&result_->stop, stop_, sizeof *stop_,
+                              cudaMemcpyDeviceToDevice, stream_));
         download(seen_.get(), result_, 1, stream_);
         wait_for(stream_);
-        if (*stop_)
+        if (seen_.get()->stop)
             throw stopped{};
         return *seen_.get();
     }
@@ -374,7 +376,7 @@ public:
     void count(const strategy_batch &batch, cudaStream_t stream) override
     {
         stream_ = stream;
-        stop_ = batch.stop;
+        stop_ = (const uint32_t *) batch.stop;
         if (most_room_ == 0)
             prepare();
         try {

@@ -42,6 +42,7 @@ struct step_result {
     unsigned long long reserved;
     uint32_t scanned;
     uint32_t most;  /* that one thread found, where it is more than it has places for */
+    uint32_t stop;
 };
 
 __global__ void order_rows(strategy_events events, row_view rows)
