@@ -1,7 +1,7 @@
 /* Mines patterns: prepares the search, runs an engine, and hands over what it found.
-   Units are ranked, and the work is cut into shares, the largest first. An engine
-   collects the patterns of each share in blocks, one chain of blocks for each size, which
-   are freed again when memory runs short. */
+   Units are ranked, roots that can have no pattern are found, and the work is cut into
+   shares, the largest first. An engine collects the patterns of each share in blocks,
+   one chain of blocks for each size, which are freed again when memory runs short. */
 #include "core/patterns/engine.h"
 
 #include <stdio.h>
@@ -12,6 +12,7 @@
 #include <malloc.h>
 #endif
 
+#include "core/base/hash.h"
 #include "core/base/memory.h"
 #include "core/base/order.h"
 #include "core/base/pages.h"
@@ -320,15 +321,71 @@ static size_t word_width(const syn_raster *raster, uint32_t window)
     return most < NARROW ? sizeof(uint16_t) : sizeof(uint32_t);
 }
 
+/* ---- roots without patterns ---- */
+
+typedef struct unit_bins {
+    uint64_t hash;       /* of the bins */
+    const uint32_t *bin; /* [n] */
+    uint32_t n, rank;
+} unit_bins;
+
+static uint64_t hash_bins(const uint32_t *bin, uint32_t n)
+{
+    uint64_t h = n;
+    for (uint32_t i = 0; i < n; i++)
+        h = syn_hash_more(h, bin[i]);
+    return h;
+}
+
+static int alike_then_by_rank(const void *a, const void *b)
+{
+    const unit_bins *x = a, *y = b;
+    if (x->hash != y->hash)
+        return x->hash < y->hash ? -1 : 1;
+    return (x->rank > y->rank) - (x->rank < y->rank);
+}
+
+/* Of units that fire in the same bins, all but the one with the lowest rank: it can be
+   added, at lag 0, to whatever has another of them for its root. So such sets are closed
+   only where a limit on the size forbids to add it. */
+static syn_status find_idle(syn_pattern_search *s)
+{
+    const syn_pattern_options *o = s->options;
+    const syn_raster *r = s->raster;
+    int limited = o->target == SYN_PATTERNS_CLOSED_WITHIN && o->max_spikes != UINT32_MAX;
+    if (limited || o->target == SYN_PATTERNS_FREQUENT)
+        return SYN_OK;
+    unit_bins *unit;
+    SYN_TAKE(s->budget, unit, (size_t)r->units + 1);
+    for (uint32_t u = 0; u < r->units; u++) {
+        const uint32_t *bin = r->unit_bin + r->unit_first[u];
+        uint32_t n = syn_bins_of(r, u);
+        unit[u] = (unit_bins){hash_bins(bin, n), bin, n, s->rank[u]};
+    }
+    qsort(unit, r->units, sizeof *unit, alike_then_by_rank);
+    for (uint32_t k = 0, first = 0; k < r->units; k++) {
+        const unit_bins *a = unit + first, *b = unit + k;
+        int same = k > first && a->hash == b->hash && a->n == b->n &&
+                   memcmp(a->bin, b->bin, a->n * sizeof *a->bin) == 0;
+        s->idle[unit[k].rank] = (uint8_t)same;
+        if (!same)
+            first = k;
+    }
+    syn_budget_free(s->budget, unit);
+    return SYN_OK;
+}
+
 static syn_status prepare(syn_pattern_search *s)
 {
     uint32_t units = s->raster->units;
     SYN_TAKE(s->budget, s->rank, (size_t)units + 1);
     SYN_TAKE(s->budget, s->ranked, (size_t)units + 1);
+    SYN_TAKE_ZEROS(s->budget, s->idle, (size_t)units + 1);
     if (syn_pattern_ranks(s->raster, s->rank) != SYN_OK)
         return SYN_NO_MEMORY;
     for (uint32_t u = 0; u < units; u++)
         s->ranked[s->rank[u]] = u;
+    SYN_TRY(find_idle(s));
     /* Takes the shares that the options ask for, and makes each a part. */
     const syn_pattern_options *o = s->options;
     if (syn_pattern_cut(s->raster, o->window, o->min_count, &s->cut) != SYN_OK)
@@ -345,7 +402,7 @@ static syn_status prepare(syn_pattern_search *s)
     SYN_NEW(s->order, s->shares + 1);
     s->out->parts = s->shares;
     for (size_t k = 0; k < s->shares; k++)
-        s->out->part[k].weight = s->share[k].work;
+        s->out->part[k].weight = s->idle[s->share[k].root] ? 0 : s->share[k].work;
     for (size_t k = 0; k < s->shares; k++)
         s->order[k] = s->share + k;
     qsort(s->order, s->shares, sizeof *s->order, most_work_first);
@@ -463,7 +520,7 @@ syn_status syn_mine_patterns(const syn_raster *raster, const syn_pattern_options
     for (size_t p = 0; p < out->parts; p++)
         for (uint32_t k = 0; k < out->part[p].chains; k++)
             out->n += out->part[p].chain[k].patterns;
-    SYN_GIVE(search.budget, search.rank, search.ranked);
+    SYN_GIVE(search.budget, search.rank, search.ranked, search.idle);
     free(search.order);
     syn_pattern_shares_free(&search.cut);
     return status;

@@ -35,6 +35,8 @@ typedef struct syn_pattern_search {
     const syn_watch *watch;   /* also ends the search when it will hold too much */
     uint32_t *rank;           /* [units] */
     uint32_t *ranked;         /* [units] the unit of each rank */
+    uint8_t *idle;            /* [units] 1 for a rank that is the root of no pattern: a
+                                 unit of lower rank fires in the same bins */
     syn_pattern_shares cut;   /* all shares there are */
     const syn_pattern_share *share;  /* [shares] those to be mined, each a part */
     size_t shares;

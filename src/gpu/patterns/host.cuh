@@ -202,6 +202,7 @@ class pattern_device {
         own_.upload(&job_.bin, recording_.bin, stream_);
         own_.upload(&job_.unit, recording_.unit, stream_);
         own_.upload(&job_.rank, recording_.rank, stream_);
+        own_.upload(&job_.idle, s.idle, job_.units, stream_);
         uint32_t events = s.raster->events;
         own_.ensure_clear(&job_.bits, (size_t) job_.units * job_.words, stream_);
         start(set_pattern_bits, events, job_, events, job_.bits);

@@ -36,6 +36,7 @@ struct pattern_job : syn_pattern_options {
     const uint32_t *bin;    /* [events] where they open */
     const uint32_t *unit;   /* [units] of each rank */
     const uint32_t *rank;   /* [places] of the unit of an item */
+    const uint8_t *idle;    /* [units] ranks that are the root of no pattern */
 };
 
 enum pattern_state { ROOT_NONE, ROOT_LEAF, ROOT_BRANCH };
@@ -224,7 +225,7 @@ __global__ void list_pattern_items(pattern_job job, pattern_batch batch)
     x.list = batch.list + (size_t) r * job.places;
     x.windows = job.first[root + 1] - job.first[root];
     x.last = root;
-    if (x.windows >= job.min_count) {
+    if (x.windows >= job.min_count && !job.idle[root]) {
         list_root_places(job, root, &x);
         uint32_t size = 1 + x.full;
         bool nowhere = (job.closed && (x.holds || size > job.max_spikes)) ||

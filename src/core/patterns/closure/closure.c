@@ -238,7 +238,7 @@ static syn_node_made closure_root(const closure *c, closure_worker *w, uint32_t 
     node->mark = syn_arena_here(&w->space.arena);
     node->windows = raster->unit_first[unit + 1] - raster->unit_first[unit];
     node->words = (node->windows + 63) / 64;
-    if (node->windows < c->search->options->min_count)
+    if (node->windows < c->search->options->min_count || c->search->idle[root])
         return SYN_NODE_NONE;
     uint32_t n = touch_places(c, w, root, bin, node->windows);
     syn_node_made made = SYN_NODE_FAILED;

@@ -163,7 +163,6 @@ typedef struct fp_root {
     uint32_t n;
     uint32_t rank;
     uint32_t guards;       /* units of lower rank at lag 0 that could be in all windows */
-    int held;              /* whether one of them is */
     uint32_t words;        /* for as many bits */
     uint64_t *bits;        /* [n * words] the guards in each window */
     size_t steps;          /* items of the tree in all windows */
@@ -226,7 +225,6 @@ static uint32_t sort_out(const fpgrowth *f, fp_worker *w, uint32_t touched, fp_r
             w->tally.touched[kept++] = syn_pattern_place(s, item);
             continue;
         }
-        root->held |= guard && n == root->n;
         if (frequent && guard && f->look_up)
             w->code[item] = root->guards++;
         w->tally.count[item] = 0;
@@ -533,12 +531,9 @@ static syn_status open_root(const fpgrowth *f, fp_worker *w, uint32_t rank)
     const uint32_t *first = f->search->raster->unit_first + f->search->ranked[rank];
     fp_root root;
     fp_found x;
-    if (first[1] - first[0] < f->search->options->min_count)
+    if (first[1] - first[0] < f->search->options->min_count || f->search->idle[rank])
         return SYN_OK;
     syn_status status = fp_root_open(f, w, rank, &root, &x);
-    /* What all windows of a root hold can be added to all of its sets. */
-    if (root.held && f->absorb)
-        return status;
     SYN_NEXT(status, collect(f, w, &x));
     if (status != SYN_OK || !can_grow(f, w, x.more))
         return status;
