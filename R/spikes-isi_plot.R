@@ -109,7 +109,8 @@ unit_cells <- function(cells, units, value, ..., from = "from", to = "to", half 
                        outline = 0.1) {
   # Outlines close the gaps that rounding leaves between cells, and keep short ones in sight.
   ggplot2::ggplot(cells) +
-    ggplot2::geom_rect(ggplot2::aes(xmin = .data[[from]], xmax = .data[[to]], ymin = .data$row - half,
+    ggplot2::geom_rect(ggplot2::aes(xmin = .data[[from]], xmax = .data[[to]],
+                                    ymin = .data$row - half,
                                     ymax = .data$row + half, fill = .data[[value]],
                                     colour = .data[[value]]), linewidth = outline) +
     ggplot2::scale_fill_gradientn(..., aesthetics = c("fill", "colour")) +
@@ -191,7 +192,8 @@ autoplot.bursts <- function(object, ...) {
   if (nrow(object) == 0L) return(empty_picture("No burst was found", "nothing"))
   bars <- data.frame(start = object$start, end = object$end, row = as.integer(object$unit),
                      spikes = object$spikes)
-  unit_cells(bars, levels(object$unit), "spikes", from = "start", to = "end", colours = syn_scale, trans = "log10",
+  unit_cells(bars, levels(object$unit), "spikes", from = "start", to = "end",
+             colours = syn_scale, trans = "log10",
              labels = short_numbers, name = "Spikes in\na burst",
              breaks = \(limits) 10^log_places(log10(limits)), half = 0.4, outline = 0.2) +
     ggplot2::scale_x_continuous(name = "Time (s)", expand = ggplot2::expansion(mult = 0.01)) +

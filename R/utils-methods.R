@@ -50,7 +50,8 @@ theme_histogram <- function(...) {
 #' Titles of panels that stand for titles of axes
 #' @noRd
 large_strips <- function(...) {
-  ggplot2::theme(strip.text = ggplot2::element_text(size = ggplot2::rel(1.1), colour = syn_ink, ...),
+  ggplot2::theme(strip.text = ggplot2::element_text(size = ggplot2::rel(1.1), colour = syn_ink,
+                                                    ...),
                  panel.spacing.y = ggplot2::unit(5, "mm"))
 }
 
