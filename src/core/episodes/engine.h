@@ -84,13 +84,6 @@ uint32_t *syn_miner_counts(syn_miner *miner, int worker, size_t n);
 syn_status syn_miner_keep(syn_miner *miner, int worker, size_t slot, size_t begin,
                           uint32_t *count, size_t n);
 
-/* Appends a level of `n` episodes. An error leaves the others as they were. */
-syn_status syn_episodes_append(syn_episodes *episodes, size_t n);
-
-/* Takes away the last level if it has no episode and nothing was counted for it: then it
-   only says that nothing of that size is frequent. */
-void syn_episodes_end(syn_episodes *episodes);
-
 /* Finds where the children of each episode of `below` begin in `level`. */
 void syn_episode_children(syn_episode_level *below, const syn_episode_level *level);
 

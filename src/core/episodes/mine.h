@@ -82,6 +82,13 @@ syn_status syn_episode_level_make(syn_episode_level *level, size_t n);
 
 void syn_episode_level_free(syn_episode_level *level);
 
+/* Appends a level of `n` episodes. An error leaves the others as they were. */
+syn_status syn_episodes_append(syn_episodes *episodes, size_t n);
+
+/* Takes away the last level if it has no episode and nothing was counted for it: then it
+   only says that nothing of that size is frequent. */
+void syn_episodes_end(syn_episodes *episodes);
+
 /* For each episode of level `k` (from 0): 1 when a frequent episode one longer contains
    it, 2 when one of those has the same count; else 0. */
 void syn_episodes_contained(const syn_episodes *episodes, size_t k, uint8_t *flag);

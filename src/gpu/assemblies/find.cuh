@@ -10,7 +10,6 @@
 #include "gpu/base/warp.cuh"
 
 #include <cmath>
-#include <cstring>
 
 extern "C" {
 #include "core/assemblies/excess.h"
@@ -25,7 +24,7 @@ enum {
     LEAST_LISTED = 2048   /* windows that a block has room for, at least */
 };
 
-/* How far blocks are. */
+/* What all blocks have found and taken so far. */
 struct peak_tally {
     unsigned long long used;  /* peaks found, also where there is no room for them */
     unsigned long long next;  /* items taken */

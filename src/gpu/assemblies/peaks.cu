@@ -9,6 +9,7 @@ extern "C" {
 
 #include <cub/device/device_scan.cuh>
 
+#include <cstring>
 #include <memory>
 
 namespace gpu {

@@ -17,8 +17,9 @@ enum {
     SYN_GPU_SIZES = 64   /* sizes of episodes that reports tell apart */
 };
 
-/* Declares a function that works on devices; of a maker `empty` empties what it makes. A
-   build without CUDA defines both in gpu/none.c: they say why there is no device. */
+/* Both macros declare a function that works on devices. In a build without CUDA
+   gpu/none.c defines them otherwise: as functions that say why there is no device. Those
+   of SYN_GPU_MAKER first do `empty`, which clears what would be made. */
 #ifndef SYN_GPU_MAKER
 #define SYN_GPU_MAKER(name, empty, ...) syn_status name(__VA_ARGS__);
 #define SYN_GPU_FUNCTION(name, ...) syn_status name(__VA_ARGS__);

@@ -83,14 +83,14 @@ public:
         *pointer = (T *) take(pointer, std::max<size_t>(n, 1) * sizeof(T));
     }
 
-    /* The same, of zeros. */
+    /* ensure(), and fills it with zeros. */
     template <class T> void ensure_clear(T **pointer, size_t n, cudaStream_t stream)
     {
         ensure(pointer, n);
         fill(*pointer, 0, n, stream);
     }
 
-    /* The same for several pointers. */
+    /* ensure() for several pointers. */
     template <class... P> void ensure_all(size_t n, P **...pointers)
     {
         (ensure(pointers, n), ...);

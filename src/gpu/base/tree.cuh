@@ -21,13 +21,13 @@ __device__ inline uint64_t whole_words(uint64_t words)
     return (words + 3) / 4 * 4;
 }
 
-/* The queue, and where warps keep what they have under way. */
+/* The tasks still to be taken, and what each warp keeps from one launch to the next. */
 template <class STATE> struct tree_queue {
     unsigned long long *next;  /* task to be taken */
     STATE *state;              /* [warps] */
     uint32_t *arena;           /* [warps][room] */
     uint32_t room;
-    long long cycles;          /* a launch goes on for */
+    long long cycles;          /* that a launch goes on for */
 };
 
 /* All that a warp searches with. Its room has NEAR words of shared memory, my->near, and
@@ -64,6 +64,7 @@ struct tree_search {
         return __any_sync(WHOLE_WARP, late);
     }
 
+    /* Keeps what the warp has under way for the next launch. */
     __device__ void leave() const
     {
         __syncwarp();
@@ -98,8 +99,7 @@ struct tree_search {
     }
 };
 
-/* Sets the cycles that a launch goes on for, and says how many blocks of a kernel a
-   device runs at a time. */
+/* How many blocks of a kernel a device runs at a time. */
 template <class KERNEL>
 uint32_t blocks_on(int device, KERNEL kernel, size_t shared)
 {

@@ -43,8 +43,8 @@ __device__ inline uint32_t lanes_below()
     return mask;
 }
 
-/* Places for what some lanes have, one after the other from *n on, which goes on behind
-   them. By a warp. */
+/* Gives the lanes that have something places from *n on, in their order, and adds their
+   number to *n. By a warp. */
 __device__ inline uint32_t place_for(bool has, uint32_t *n)
 {
     uint32_t lanes = __ballot_sync(WHOLE_WARP, has);

@@ -7,7 +7,6 @@
 #include "gpu/causal/rows.cuh"
 
 #include <cmath>
-#include <cstring>
 
 namespace gpu {
 

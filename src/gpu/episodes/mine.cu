@@ -120,7 +120,7 @@ void mine(request *work)
                       (int) SYN_GPU_UNITS);
     if (units > 0 && work->options->n_intervals > 0 && work->options->max_size > 1)
         mine_at_least<uint8_t>(work);
-    gpu::end_levels(work->out);
+    syn_episodes_end(work->out);
 }
 
 }  // namespace

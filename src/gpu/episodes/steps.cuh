@@ -8,7 +8,6 @@ extern "C" {
 #include "core/base/pages.h"
 }
 
-#include <cstdlib>
 #include <cstring>
 
 namespace gpu {
@@ -19,29 +18,13 @@ namespace gpu {
    yet. */
 inline syn_episode_level *append_level(syn_episodes *episodes, size_t n)
 {
-    size_t bytes = (episodes->n_levels + 1) * sizeof *episodes->level;
-    void *grown = std::realloc(episodes->level, bytes);
-    if (grown)
-        episodes->level = (syn_episode_level *) grown;
-    syn_episode_level *last = episodes->level + episodes->n_levels;
-    if (!grown || syn_episode_level_make(last, n) != SYN_OK)
+    if (syn_episodes_append(episodes, n) != SYN_OK)
         throw refusal(SYN_NO_MEMORY, "the episodes do not fit in host memory");
-    episodes->n_levels++;
+    syn_episode_level *last = &episodes->level[episodes->n_levels - 1];
     for (uint32_t *one : {last->parent, last->suffix, last->unit, last->interval,
                           last->count, last->child})
         syn_large_pages(one, n * sizeof(uint32_t));
     return last;
-}
-
-/* The last level is empty when nothing of that size is frequent: then it only says so,
-   and goes. */
-inline void end_levels(syn_episodes *episodes)
-{
-    syn_episode_level *last = &episodes->level[episodes->n_levels - 1];
-    if (last->n > 0 || last->candidates > 0)
-        return;
-    syn_episode_level_free(last);
-    episodes->n_levels--;
 }
 
 /* ---- steps ---- */

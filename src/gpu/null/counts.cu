@@ -21,8 +21,7 @@ constexpr size_t LEAST_WARPS = 256;   /* what a batch leaves room for */
 /* ---- what single threads do ---- */
 
 /* What single threads do to surrogates and episodes: looking for windows, counting one
-   child of a prefix. No thread here waits for
-   another.
+   child of a prefix. No thread here waits for another.
 
    Repeats of a unit on one tick stay in the line: an event that follows its own repeat
    neither completes an occurrence (the unit is busy until after the first, or the start
@@ -34,8 +33,8 @@ struct null_end {
     uint32_t event, start;
 };
 
-/* How keys are made: batch number of the surrogate, tick, unit. As the host has it, with
-   arrays of the device. */
+/* How keys are made: batch number of the surrogate, tick, unit. The host's layout, with
+   arrays of the device; `plan` stays the host's, and no kernel reads it. */
 struct null_keys : syn_line_layout {
     const uint32_t *first;    /* [units + 1] where a unit's events begin in `by_unit` */
 };
@@ -132,7 +131,7 @@ constexpr uint32_t NULL_WARPS = 4;  /* of a block */
 
 /* The batch, and the memory of the warps. */
 struct null_batch {
-    syn_trie tree;             /* its arrays are of the device */
+    syn_trie tree;             /* its arrays are of the device, but for `bound` */
     null_keys keys;
     uint32_t n;                /* surrogates */
     const uint64_t *key;       /* [n][events] */

@@ -48,7 +48,7 @@ struct pattern_warp {
     uint64_t chunk, used;     /* where its chunk ends, and what comes next in it */
 };
 
-/* Open items of a node that warps give away. */
+/* Open items of a node, which its warp gives away in pieces. */
 struct pattern_share {
     uint32_t root;              /* in the batch */
     uint32_t giver;             /* who lends the node: see pattern_queue */
@@ -63,7 +63,8 @@ struct pattern_share {
 struct pattern_queue : tree_queue<pattern_warp> {
     uint32_t shares;           /* that there is room for */
     pattern_share *share;      /* [shares] */
-    uint32_t *first, *end;     /* those that may have pieces left */
+    uint32_t *first, *end;     /* shares from *first to before *end may have pieces that
+                                  nobody has taken */
     uint32_t *lent;            /* [warps][words_lent] the node that a warp lends: itself,
                                   its path, its open entries and the barred ones */
     uint32_t words_lent;

@@ -156,7 +156,7 @@ class machine_counter final : public strategy {
         double threads = (double) ((batch.n + 31) / 32 * 32) * machines_each;
         size_t of_lists = (free_memory() / 2 + waiting_.bytes()) /
                           (slots(batch.size) * sizeof(uint32_t));
-        double fill = (double) capacity(batch.size) / threads;
+        double fill = (double) notes.capacity / threads;
         double room = (double) of_lists / threads;
         double wanted = std::max(std::min({most, fill, room, (double) MOST}), 1.0);
         if (task_.options.segments)
@@ -224,7 +224,7 @@ class machine_counter final : public strategy {
     void count_by_number(const strategy_batch &batch)
     {
         double share = task_.options.a / batch.size + task_.options.b;
-        if (batch.n < share * (double) capacity(batch.size))
+        if (batch.n < share * (double) notes.capacity)
             count_by_segments(batch);
         else
             count_by_threads(batch);

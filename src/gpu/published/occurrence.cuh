@@ -87,8 +87,8 @@ class occurrences final : public strategy {
                compaction_ != SYN_GPU_ATOMIC_COMPACT;
     }
 
-    /* Offsets that there are for each entry that a list has room for, and, but where
-       every thread searches twice, as many places. */
+    /* Words of `offset_` for each entry that a list has room for. `place_` has as many,
+       unless every thread searches twice. */
     size_t offsets_each() const
     {
         return !keeps_order() ? 0 : compaction_ == SYN_GPU_CUDPP_COMPACT ? WIDTH : 1;

@@ -180,9 +180,16 @@ class device_counter {
 public:
     syn_gpu_strategy_report report = {};
 
+    device_counter(const strategy_task &task, const std::vector<int> &devices,
+                   syn_gpu_call *call)
+        : task_(task), call_(call), devices_(devices), workers_(devices.size())
+    {
+    }
+
+    /* Where this fails the destructor runs all the same, as the other constructor is
+       done: each worker ends on its own device. */
     device_counter(const strategy_task &task, syn_gpu_call *call)
-        : task_(task), call_(call), devices_(call->devices, call->devices + call->n),
-          workers_(devices_.size())
+        : device_counter(task, {call->devices, call->devices + call->n}, call)
     {
         if (task_.recording->events > 0 && task_.n_intervals > 0)
             on_devices(devices_.size(), nullptr, [&](size_t d) {

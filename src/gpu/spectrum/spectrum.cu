@@ -236,7 +236,7 @@ public:
     uint32_t room() const { return room_; }
 
     /* `n` surrogates from number `first` on of those asked for: their rows, and which
-       were given up. Nothing when stopped. */
+       were given up. Fills in nothing when stopped. */
     void run(uint32_t first, uint32_t n, const std::atomic<bool> &stop,
              syn_spectrum_row *row, uint8_t *left)
     {

@@ -32,16 +32,16 @@ public:
     void drop() noexcept
     {
         give_block(kind_, block_);
-        if (budget_ && block_.data)
+        if (budget_)
             syn_budget_give(budget_, block_.bytes);
         block_ = block();
+        budget_ = nullptr;
     }
 
     /* What it held is lost. */
     void make(syn_budget *budget, size_t bytes)
     {
         drop();
-        budget_ = nullptr;
         if (bytes <= syn_budget_left(budget))
             block_ = take_block(kind_, bytes);
         if (!block_.data || !syn_budget_take(budget, block_.bytes)) {

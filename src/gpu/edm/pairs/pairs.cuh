@@ -167,8 +167,6 @@ inline double bytes_of_pairs(const pairs_job &job, double rows)
 
 /* ---- which kernels ---- */
 
-/* Which kernels take a job of pairwise S-maps, and how they are launched. */
-
 /* Calls body with a constant: for how many features there are kernels, from `features`
    on, in fours. */
 template <class F> void with_quads(uint32_t features, F body)
@@ -182,8 +180,8 @@ inline constexpr int most_tiles(int quads)
     return quads <= 2 ? 13 : quads <= 6 ? 9 : 6;
 }
 
-/* The same for the features of E coordinates, and for tiles, from `tiles` on. There are
-   few kinds, as compilers take long. */
+/* Calls body with two constants: that of with_quads() for E coordinates, and for how many
+   tiles there are kernels, from `tiles` on. These are few, as compilers take long. */
 template <class F> void with_shape(uint32_t E, uint32_t tiles, F body)
 {
     with_quads(E + 2, [&](auto quads) {

@@ -148,7 +148,7 @@ private:
         batch_ = (uint32_t) std::min(32768.0, std::max(1.0, fit));
     }
 
-    /* The job of a batch, with memory for it. */
+    /* Makes the job of a batch, with memory for it. */
     void place(pairs_slot *s) const
     {
         pairs_job &job = s->job = job_;

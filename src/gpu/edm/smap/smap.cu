@@ -110,7 +110,7 @@ class smap_device {
     points_room points_, space_points_;
     const double *space_ = nullptr;  /* where neighbours are searched, if listed */
     array<double> centre_, placed_;
-    arrays own_;                     /* of the other pointers of these: */
+    arrays own_;                     /* of the other pointers of the two that follow */
     smap_data data_ = {};
     smap_job job_ = {};
     uint32_t part_ = 0;
@@ -188,7 +188,7 @@ class smap_device {
         part_ = ((uint32_t) std::max(part, 1.0) + 63) / 64 * 64;
     }
 
-    /* The job of a part, whose points are gathered. */
+    /* Makes the job of a part, and gathers its points. */
     void place(smap_slot *s) const
     {
         smap_job &job = s->job = job_;
@@ -395,10 +395,11 @@ syn_status make_again(const gpu::smap_call &call, uint32_t theta, const syn_watc
         return SYN_OK;
     std::vector<double> made(at.size() * (2 + 2 * unknowns));
     double *next = made.data();
-    auto take = [&](const double *wanted, size_t rows) {
-        double *own = wanted ? next : nullptr;
-        next += wanted ? rows * at.size() : 0;
-        return own;
+    auto take = [&](const double *wanted, size_t rows) -> double * {
+        if (!wanted)
+            return nullptr;
+        next += rows * at.size();
+        return next - rows * at.size();
     };
     syn_smap_options options = *call.options;
     options.theta += theta;
