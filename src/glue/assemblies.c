@@ -260,14 +260,14 @@ static void release_peaks(void *held)
 static syn_status find(peak_work *w, uint64_t from, const syn_watch *watch)
 {
     syn_peak_source source = w->ground.source;
-    syn_status status = syn_ground_recording(&w->ground, &w->recorded, watch);
-    if (status != SYN_OK || w->n == 0)
-        return status;
+    SYN_TRY(syn_ground_recording(&w->ground, &w->recorded, watch));
+    if (w->n == 0)
+        return SYN_OK;
     SYN_TAKE_ZEROS(&w->budget, w->list, w->n);
-    for (uint32_t i = 0, made; status == SYN_OK && i < w->n; i += made)
-        status = source.surrogates(source.self, from + i, w->n - i, w->list + i, &made,
-                                   watch);
-    return status;
+    for (uint32_t i = 0, made; i < w->n; i += made)
+        SYN_TRY(source.surrogates(source.self, from + i, w->n - i, w->list + i, &made,
+                                  watch));
+    return SYN_OK;
 }
 
 /* A matrix with a row for each peak: unit a, unit b (from 1), rung (from 1), lag in bins,

@@ -390,8 +390,8 @@ syn_status syn_detect_at(syn_detector *d, const syn_assembly *group,
 
 /* ---- learning ---- */
 
-/* Of each member, adds `weight` for each of the n highest activations of a way to those
-   with so many of its spikes. */
+/* Adds `weight` to out->of[m][k] for each of the n highest activations of a way that has
+   k spikes of member m. */
 static void count_spikes(const syn_detector *d, const syn_way *way, const syn_finder *f,
                          size_t n, double weight, syn_surprise *out)
 {

@@ -25,4 +25,3 @@ syn_status syn_binned_make(syn_binned *out, const syn_trains *trains, int64_t bi
         out->first[i + 1] += out->first[i];
     return SYN_OK;
 }
-

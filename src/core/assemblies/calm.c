@@ -209,4 +209,3 @@ syn_status syn_calm_make(syn_calm *out, const syn_spikes *spikes,
     SYN_GIVE(budget, s.first, s.at, s.own, s.by_unit, s.count, s.raised, s.usual);
     return SYN_OK;
 }
-

@@ -121,7 +121,7 @@ syn_status syn_searcher_make(syn_searcher *out, const syn_ladder *ladder, uint32
                              syn_budget *budget)
 {
     uint32_t edges = EDGES_A_UNIT * units;
-    *out = (syn_searcher){.ladder = ladder, .units = units, .budget = budget,
+    *out = (syn_searcher){.ladder = ladder, .budget = budget,
                           .edge_room = edges > FEWEST_EDGES ? edges : FEWEST_EDGES};
     SYN_TAKE(budget, out->start, syn_pair_count(units) + 1);
     SYN_TAKE(budget, out->strongest, (size_t)units * units + 1);
@@ -361,10 +361,10 @@ syn_status syn_candidates_find(syn_searcher *searcher, const syn_peaks *peaks,
     size_t units = searcher->peaks->units;
     for (size_t i = 0; i < units * units; i++)
         searcher->strongest[i] = NO_HINT;
-    int32_t bar = edge_bar(searcher), below = bar - 1 > LEAST_EDGE ? bar - 1 : LEAST_EDGE;
+    int32_t bar = edge_bar(searcher);
     searcher->edges = 0;
-    for (int at_bar = 0; at_bar < 2; at_bar++) {
-        int32_t low = at_bar ? below : bar, high = at_bar ? bar - 1 : SYN_PEAK_MOST;
+    for (int32_t low = bar; low >= LEAST_EDGE && low >= bar - 1; low--) {
+        int32_t high = low < bar ? low : SYN_PEAK_MOST;
         for (size_t k = 0; k < searcher->hinteds; k++) {
             uint32_t a = searcher->hinted[k].a, b = searcher->hinted[k].b;
             size_t hints;

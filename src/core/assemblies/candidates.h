@@ -84,7 +84,6 @@ typedef struct syn_searcher {
     } *edge;           /* [edges] pairs that triangles are looked for with */
     uint32_t edges, edge_room;
     uint32_t *third;   /* [units] those that may make a triangle with a pair */
-    uint32_t units;
     syn_ballot *ballot;  /* [units] votes for each, to become a member */
     syn_budget *budget;
 } syn_searcher;

@@ -181,7 +181,9 @@ syn_status syn_locked_make(syn_locked *out, const syn_events *events,
     SYN_TRY(arrange(out, events, segments));
     size_t *end;
     SYN_TAKE_ZEROS(budget, end, (size_t)segments->trains.units + 1);
-    return predict(out, segments, end);
+    SYN_TRY(predict(out, segments, end));
+    syn_budget_free(budget, end);
+    return SYN_OK;
 }
 
 syn_train syn_locked_train(const syn_locked *locked, uint32_t unit)

@@ -156,4 +156,3 @@ void syn_pace_turn(const syn_pace *c, syn_train own, int64_t by, int64_t *out)
         shown += d.n + 1;
     }
 }
-

@@ -192,14 +192,13 @@ static syn_status hunt_surrogates(syn_assembly_search *s, syn_peaks *list,
     uint32_t n = s->options.surrogates;
     for (uint32_t from = 0, made; from < n; from += made) {
         p->done = from;
-        syn_status status =
-            s->ground.source.surrogates(s->ground.source.self, s->options.first + from,
-                                        n - from, list, &p->batch, watch);
+        SYN_TRY(s->ground.source.surrogates(s->ground.source.self,
+                                            s->options.first + from, n - from, list,
+                                            &p->batch, watch));
         made = p->batch;
         p->batch = 0;
         p->done = from + made;
         hunt h = {.search = s, .peaks = list, .from = from, .candidate = room};
-        SYN_TRY(status);
         SYN_TRY(syn_parallel_for((size_t)made * (s->ground.pairs.ladder.rungs + 1),
                                  s->options.ground.threads, watch, "surrogates",
                                  hunt_surrogate, &h));
@@ -400,18 +399,19 @@ static syn_status add_group(syn_assembly_search *s, const syn_assembly *start,
     return SYN_OK;
 }
 
-/* Looks at all candidates that have nothing in common with one looked at before them;
-   what is left of the others is found anew. Of chains, those count whose members no group
-   has together; the peaks that they began with are taken away, so that others are found
-   next. */
+/* Makes groups of what a round begins with. A candidate that has two members at their lag
+   in common with one before it, or with a group of this round, waits: what is left of it
+   is found anew in the next round. A chain of which any group has two members at their
+   lag becomes no group; but the peaks of its pairs are taken away, so that the next round
+   finds other chains. */
 static syn_status one_round(syn_assembly_search *s, beginnings *x, const syn_watch *watch)
 {
     uint32_t groups = x->chains ? 0 : s->groups;
     for (uint32_t k = 0; k < x->n; k++) {
         const syn_assembly *start = &x->list[k].group;
         syn_assembly group = *start;
-        uint32_t done = s->listed - (x->n - k);
-        s->looked_at = !x->chains && done > s->looked_at ? done : s->looked_at;
+        uint32_t done = x->chains ? 0 : s->listed - (x->n - k);
+        s->looked_at = done > s->looked_at ? done : s->looked_at;
         SYN_TRY(syn_poll(watch, "groups", 0, 0));
         int seen = 0;
         for (uint32_t g = groups; g < s->groups && !seen; g++)
@@ -442,14 +442,15 @@ syn_status syn_assembly_search_groups(syn_assembly_search *s, const syn_watch *w
         SYN_TRY(list_candidates(s, &x, watch));
         SYN_TRY(one_round(s, &x, watch));
     } while (x.n > 0);
-    if (!s->moments)
-        return SYN_OK;
-    x.chains = 1;
-    syn_moments_lay(s->moments, NULL);
-    do {
+    x.chains = s->moments != NULL;
+    if (x.chains)
+        syn_moments_lay(s->moments, NULL);
+    for (int more = x.chains; more; more = x.n > 0) {
         list_chains(s, &x);
         SYN_TRY(one_round(s, &x, watch));
-    } while (x.n > 0);
+    }
+    SYN_GIVE(s->budget, x.list, x.hunt.candidate, x.hunt.candidates, x.grower.may,
+             x.grower.best);
     return SYN_OK;
 }
 
@@ -521,4 +522,3 @@ syn_status syn_activations_of(syn_refiner *refiner, const syn_assembly *group,
     return syn_detect(&refiner->detector, 0, group->size, &refiner->surprise, MOVES,
                       UNSURE, out);
 }
-

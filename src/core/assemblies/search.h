@@ -95,8 +95,9 @@ typedef struct syn_scene {
 } syn_scene;
 
 /* Widths are those of `ladder`, in bins of `bin` ticks; bursts are looked for in steps of
-   `step` ticks. The caller keeps the ladder and the budget for as long. Memory and errors
-   are those of syn_calm_make() and syn_segments_make(). */
+   `step` ticks. The caller keeps the ladder and the budget for as long, and frees
+   out->segments.trains, also after an error; errors are those of syn_calm_make() and
+   syn_segments_make(). */
 syn_status syn_scene_make(syn_scene *out, const syn_spikes *spikes,
                           const syn_ladder *ladder, int64_t bin, int64_t step,
                           syn_budget *budget, const syn_watch *watch);

@@ -59,7 +59,8 @@ typedef struct syn_ground {
 syn_ladder syn_ladder_make(uint32_t lags, uint32_t widest);
 
 /* Segments are cut from `calm`, whose spikes are some of `all`; it may be the same. The
-   caller keeps the budget for as long, and frees its trains, also after an error. */
+   caller keeps the budget for as long, and frees out->segments.trains, also after an
+   error. */
 syn_status syn_ground_make(syn_ground *out, const syn_spikes *calm, const syn_spikes *all,
                            const syn_ground_options *options, syn_budget *budget,
                            const syn_watch *watch);

@@ -4,7 +4,7 @@
 
 #include "core/base/budget.h"
 
-enum { SYN_ARENA_CHUNK = 1 << 20 };  /* bytes taken from the system at a time, at most */
+enum { SYN_ARENA_CHUNK = 1 << 20 };  /* bytes taken from the budget at a time, at most */
 
 typedef struct syn_chunk {
     struct syn_chunk *before;

@@ -27,11 +27,4 @@ static inline uint64_t syn_double_bits(double x)
     return bits;
 }
 
-static inline double syn_bits_double(uint64_t bits)
-{
-    double x;
-    memcpy(&x, &bits, sizeof x);
-    return x;
-}
-
 #endif

@@ -1,7 +1,7 @@
-/* Counts the bytes that all threads of a search hold, against one limit. The counter is
-   changed by atomic operations, so that threads need no lock. Memory from
-   syn_budget_alloc() has its size in front of it, which is subtracted when the memory is
-   freed, and its place in a list of all such memory. */
+/* Counts the bytes that all threads of a search hold, against one limit, by atomic
+   operations. In front of memory from syn_budget_alloc() are its size, which is
+   subtracted when the memory is freed, and its place in a list of all such memory, which
+   one thread changes at a time. */
 #include "core/base/budget.h"
 
 #include <stdint.h>
@@ -67,18 +67,18 @@ syn_status syn_budget_refusal(const syn_budget *budget)
     return (syn_status)__atomic_load_n(&counting(budget)->refused, ORDER);
 }
 
-typedef struct syn_block {
+typedef struct syn_piece {
     size_t bytes;
-    struct syn_block *after, **before;  /* `before` is the pointer to this one */
-} syn_block;
+    struct syn_piece *after, **before;  /* `before` is the pointer to this one */
+} syn_piece;
 
 /* Stands before the memory; as long as keeps that aligned. */
 typedef union head {
-    syn_block block;
+    syn_piece piece;
     long double widest;
 } head;
 
-enum { COUNTED = 16 };  /* bytes of a head in the budget */
+enum { COUNTED = 16 };  /* bytes of a head that count; its place in the list does not */
 
 static void lock(syn_budget *budget)
 {
@@ -91,23 +91,23 @@ static void unlock(syn_budget *budget)
     __atomic_clear(&budget->busy, __ATOMIC_RELEASE);
 }
 
-static void enlist(syn_budget *budget, syn_block *block)
+static void enlist(syn_budget *budget, syn_piece *piece)
 {
     lock(budget);
-    block->after = budget->block;
-    block->before = &budget->block;
-    if (block->after)
-        block->after->before = &block->after;
-    budget->block = block;
+    piece->after = budget->piece;
+    piece->before = &budget->piece;
+    if (piece->after)
+        piece->after->before = &piece->after;
+    budget->piece = piece;
     unlock(budget);
 }
 
-static void unlist(syn_budget *budget, syn_block *block)
+static void unlist(syn_budget *budget, syn_piece *piece)
 {
     lock(budget);
-    *block->before = block->after;
-    if (block->after)
-        block->after->before = block->before;
+    *piece->before = piece->after;
+    if (piece->after)
+        piece->after->before = piece->before;
     unlock(budget);
 }
 
@@ -115,7 +115,7 @@ static void unlist(syn_budget *budget, syn_block *block)
 static void *resize(syn_budget *budget, void *memory, size_t n, size_t size, int zero)
 {
     head *start = memory ? (head *)memory - 1 : NULL;
-    size_t before = start ? start->block.bytes : 0;
+    size_t before = start ? start->piece.bytes : 0;
     if (size > 0 && n > (SIZE_MAX - sizeof(head)) / size) {
         refuse(budget, SYN_OVER_BUDGET);
         return NULL;
@@ -124,7 +124,7 @@ static void *resize(syn_budget *budget, void *memory, size_t n, size_t size, int
     if (!syn_budget_take(budget, more))
         return NULL;
     if (start)
-        unlist(budget, &start->block);
+        unlist(budget, &start->piece);
     size_t room = n * size + sizeof(head);
     head *moved = zero ? calloc(1, room) : realloc(start, room);
     if (!moved) {
@@ -134,8 +134,8 @@ static void *resize(syn_budget *budget, void *memory, size_t n, size_t size, int
     start = moved ? moved : start;
     if (!start)
         return NULL;
-    start->block.bytes = before + (moved ? more : 0);
-    enlist(budget, &start->block);
+    start->piece.bytes = before + (moved ? more : 0);
+    enlist(budget, &start->piece);
     return moved ? moved + 1 : NULL;
 }
 
@@ -165,8 +165,8 @@ void syn_budget_free(syn_budget *budget, void *memory)
     if (!memory)
         return;
     head *start = (head *)memory - 1;
-    unlist(budget, &start->block);
-    syn_budget_give(budget, start->block.bytes);
+    unlist(budget, &start->piece);
+    syn_budget_give(budget, start->piece.bytes);
     free(start);
 }
 
@@ -177,8 +177,8 @@ syn_budget syn_budget_part(syn_budget *budget)
 
 void syn_budget_end(syn_budget *budget)
 {
-    while (budget->block)
-        syn_budget_free(budget, (head *)(void *)budget->block + 1);
+    while (budget->piece)
+        syn_budget_free(budget, (head *)(void *)budget->piece + 1);
 }
 
 void syn_budget_free_all(syn_budget *budget, void *const *memory, size_t n)

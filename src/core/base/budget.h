@@ -8,18 +8,20 @@
 #include "core/base/status.h"
 
 /* All zero, except for `limit`, is a budget of which nothing is held. Any thread may take
-   and give at any time. */
+   and give at any time. While it holds memory it is not copied or moved: the memory
+   points to it. */
 typedef struct syn_budget {
     size_t limit;  /* most bytes to hold at a time */
     size_t held;   /* bytes held now */
     size_t most;   /* most bytes held at a time so far */
     int refused;   /* a syn_status: why memory was refused last; SYN_OK if it never was */
     struct syn_budget *within;  /* the budget that counts its bytes, or NULL */
-    struct syn_block *block;    /* the memory that is not yet freed */
+    struct syn_piece *piece;    /* the memory that is not yet freed */
     char busy;                  /* whether a thread changes this list */
 } syn_budget;
 
-/* A part of a budget, whose memory syn_budget_end() frees by itself. */
+/* A part of a budget: its bytes count there, and syn_budget_end() of the part frees what
+   the part gave, and nothing else. The budget must outlive it. */
 syn_budget syn_budget_part(syn_budget *budget);
 
 /* Counts `bytes` as held, for memory that the caller gets elsewhere; 0 when that would
@@ -51,7 +53,8 @@ void *syn_budget_renew(syn_budget *budget, void *memory, size_t *room, size_t n,
 /* Frees what these functions gave; NULL is allowed. */
 void syn_budget_free(syn_budget *budget, void *memory);
 
-/* Frees all that these functions gave and that is not yet freed. */
+/* Frees all that these functions gave and that is not yet freed; no other thread may use
+   the budget then. */
 void syn_budget_end(syn_budget *budget);
 
 /* Frees `n` pieces of memory. */

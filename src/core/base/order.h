@@ -12,6 +12,13 @@ static inline int syn_by_number(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+/* uint64_t, smallest first. */
+static inline int syn_by_key(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
 /* double, largest first. */
 static inline int syn_by_falling(const void *a, const void *b)
 {

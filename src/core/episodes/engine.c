@@ -216,9 +216,8 @@ syn_status syn_miner_keep(syn_miner *m, int worker, size_t slot, size_t begin,
     f->candidates += n;
     if (kept == 0)
         return SYN_OK;
-    syn_finding *found = syn_arena_take(&f->found, kept * sizeof *found);
-    if (!found)
-        return f->found.refused;
+    syn_finding *found;
+    SYN_ARENA(&f->found, found, kept);
     m->run[slot].found = found;
     m->run[slot].n = kept;
     f->n += kept;

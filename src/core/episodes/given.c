@@ -257,9 +257,8 @@ static syn_status keep_list(syn_walk *w, uint32_t node, const syn_end *found, ui
     w->list[node].n = n;
     if (n == 0 || !has_children(w->trie, node))
         return SYN_OK;
-    syn_end *end = syn_arena_take(&w->lists, n * sizeof *end);
-    if (!end)
-        return w->lists.refused;
+    syn_end *end;
+    SYN_ARENA(&w->lists, end, n);
     memcpy(end, found, n * sizeof *end);
     w->list[node].end = end;
     return SYN_OK;

@@ -73,20 +73,6 @@ syn_status syn_stream_events_open(syn_stream_events *e, int table)
     return make_room(e, LEAST_ROOM, table);
 }
 
-void syn_stream_events_free(syn_stream_events *e)
-{
-    for (uint32_t k = 0; k < e->intervals; k++) {
-        if (e->open)
-            syn_budget_free(e->budget, e->open[k]);
-        if (e->shut)
-            syn_budget_free(e->budget, e->shut[k]);
-    }
-    for (uint32_t u = 0; e->of && u < e->units; u++)
-        syn_budget_free(e->budget, e->of[u].end);
-    SYN_GIVE(e->budget, e->open, e->shut, e->seen, e->of, e->tick, e->unit, e->back,
-             e->next);
-}
-
 /* ---- ends ---- */
 
 /* What is looked for is near the first end or near the last one, as a rule. */
@@ -421,17 +407,6 @@ syn_status syn_stream_kept_open(syn_stream *s)
     memset(s->root_seat, 0xff, slots * sizeof *s->root_seat);
     memset(s->seat, 0xff, slots * sizeof *s->seat);
     return new_number(s, &root);
-}
-
-void syn_stream_kept_free(syn_stream *s)
-{
-    for (uint32_t id = 0; id < s->n_kept; id++)
-        if (s->kept[id].used)
-            free_arrays(s, &s->kept[id]);
-    for (size_t k = 0; k < s->levels; k++)
-        syn_budget_free(&s->budget, s->level[k].kept);
-    SYN_GIVE(&s->budget, s->kept, s->count, s->touched, s->unused, s->level, s->lane_free,
-             s->lane_hits, s->block, s->came, s->step, s->root_seat, s->seat);
 }
 
 syn_status syn_stream_kept_enter(syn_stream *s, uint32_t parent, uint32_t unit,

@@ -97,7 +97,6 @@ void syn_stream_ends_renumber(syn_stream_ends *ends, uint32_t by);
 
 /* `e` must be zero except for the fields down to `reach`. With a table when `table`. */
 syn_status syn_stream_events_open(syn_stream_events *e, int table);
-void syn_stream_events_free(syn_stream_events *e);
 
 /* Appends `n` events, units from 1. */
 syn_status syn_stream_events_append(syn_stream_events *e, size_t n, const double *tick,
@@ -248,7 +247,6 @@ void syn_stream_kept_note(syn_stream *s);
 
 /* Makes the root. */
 syn_status syn_stream_kept_open(syn_stream *s);
-void syn_stream_kept_free(syn_stream *s);
 
 /* Keeps the episode that extends `parent`; `suffix` is the root for a single unit. Its
    candidates, and those it brings to others, are there and not counted yet. */

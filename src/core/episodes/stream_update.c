@@ -68,11 +68,7 @@ void syn_stream_free(syn_stream *s)
     if (s->device)
         s->device->close(s->device->self);
     free(s->device);
-    syn_stream_kept_free(s);
-    syn_stream_events_free(&s->events);
-    for (int c = 0; c < 4; c++)
-        syn_budget_free(&s->budget, s->chain[c]);
-    SYN_GIVE(&s->budget, s->intervals, s->scratch.end);
+    syn_budget_end(&s->budget);
     free(s);
 }
 

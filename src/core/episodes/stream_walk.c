@@ -30,7 +30,7 @@ enum { STREAM_CHUNK = 512 };
 
 /* Some neighbouring ends, numbered from `base`, as the counters of rows take them. */
 typedef struct stream_chunk {
-    syn_row_end end[STREAM_CHUNK + 1];
+    syn_row_end end[STREAM_CHUNK];
     uint32_t base, n;
     const uint16_t *row;  /* of the first one */
 } stream_chunk;
@@ -98,17 +98,18 @@ static syn_status stream_list_extend(syn_stream *s, uint32_t id,
 
 /* ---- counting from the table ---- */
 
-/* The ends from number `i` on: at most `most`, and as many as have rows that do not cross
-   the end of the ring, and windows that end within 16 bits from the first start on. */
+/* The ends from number `i` on: at most STREAM_CHUNK, and as many as have rows that do not
+   cross the end of the ring, and windows that end within 16 bits from the first start
+   on. */
 static void stream_take_chunk(const syn_stream *s, const stream_list *list, uint32_t i,
-                              uint32_t most, stream_chunk *c)
+                              stream_chunk *c)
 {
     const syn_stream_events *e = &s->events;
     uint32_t first = list->end[i].event, before_turn = e->room - (first & e->mask);
     uint32_t reach = SYN_ROW_REACH - 1 - e->farthest;
     c->base = list->end[i].start;
     c->row = e->next + (first & e->mask) * e->stride;
-    for (c->n = 0; c->n < most && i + c->n < list->n; c->n++) {
+    for (c->n = 0; c->n < STREAM_CHUNK && i + c->n < list->n; c->n++) {
         const syn_stream_end *end = &list->end[i + c->n];
         if (end->event - first >= before_turn || end->event - c->base >= reach)
             return;
@@ -181,7 +182,7 @@ static void stream_count(syn_stream *s, uint32_t id, const stream_list *list,
     if (stream_has_rows(s)) {
         stream_chunk c;
         for (uint32_t i = 0; i < list->n; i += c.n) {
-            stream_take_chunk(s, list, i, STREAM_CHUNK, &c);
+            stream_take_chunk(s, list, i, &c);
             /* Counts a chunk for the candidates from `from` on. What is free beyond the
                chunk's last start is as good as free nowhere in it. */
             const uint32_t *slot = s->kept[k->suffix].slot;
@@ -417,7 +418,8 @@ static uint32_t pending_start(const stream_list *list, uint32_t i, uint32_t pend
     return start;
 }
 
-/* Ends in which most chains meet: fewer where each costs visits to all that follows. */
+/* Ends in which most chains meet: fewer without a table, where each end costs a visit to
+   every event of its windows. */
 enum { FIRST_ENDS = 16, FIRST_VISITED = 2 };
 
 enum { TOLD, TFREE, BOLD, BFREE };  /* chains from the old beginning and from the new */
@@ -439,16 +441,16 @@ static syn_status uncount(syn_stream *s, uint32_t id, const stream_list *list,
                           uint32_t begin, uint32_t pending)
 {
     syn_stream_kept *k = &s->kept[id];
-    uint32_t i = 0, since = s->events.begin, until = s->events.end;
+    uint32_t i, since = s->events.begin, until = s->events.end;
     /* Chains that have counted nothing. */
     for (int c = 0; c < 4; c++) {
         SYN_GROW(&s->budget, s->chain[c], s->chain_room[c], k->n);
         memset(s->chain[c], 0, k->n * sizeof **s->chain);
     }
-    for (uint32_t i = 0; i < k->n; i++)
-        s->chain[BFREE][i] = begin;
+    for (uint32_t c = 0; c < k->n; c++)
+        s->chain[BFREE][c] = begin;
     uint32_t most = stream_has_rows(s) ? FIRST_ENDS : FIRST_VISITED;
-    for (; i < list->n; most *= 4) {
+    for (i = 0; i < list->n; most *= 4) {
         stream_list some = {list->end + i, list->n - i, 0};
         if (some.n > most)
             some = (stream_list){some.end, most, some.n - most};

@@ -75,9 +75,8 @@ static syn_status keep_ends(const window_engine *e, window_worker *w, uint32_t u
     const syn_recording *r = e->miner->recording;
     uint32_t begin = r->first[unit];
     uint32_t n = w->cursor[unit] - begin, span = 0;
-    syn_end *end = syn_arena_take(arena, (size_t)n * sizeof *end);
-    if (!end)
-        return arena->refused;
+    syn_end *end;
+    SYN_ARENA(arena, end, n);
     for (uint32_t i = 0; i < n; i++) {
         uint32_t events = r->by_unit[w->end[begin + i].row] - w->end[begin + i].start;
         end[i] = w->end[begin + i];
@@ -251,9 +250,7 @@ static syn_status go_to(const window_engine *e, window_worker *w, size_t level,
         .level = level, .node = node, .list = list, .mark = syn_arena_here(&w->stack)};
     if (level < e->miner->size - 2) {
         size_t n = here->child[node + 1] - here->child[node];
-        s.lists = syn_arena_take(&w->stack, n * sizeof *s.lists);
-        if (!s.lists)
-            return w->stack.refused;
+        SYN_ARENA(&w->stack, s.lists, n);
         s.next = s.extended = here->child[node];
     }
     w->way[w->depth++] = s;
@@ -330,9 +327,8 @@ static syn_status store_units(window_engine *e)
     const syn_episode_level *units = &e->miner->episodes->level[0];
     syn_arena *lists = &e->workers[0].lists;
     SYN_TAKE_ZEROS(&e->miner->budget, e->list, units->n + 1);
-    syn_end *end = syn_arena_take(lists, ((size_t)r->events + 1) * sizeof *end);
-    if (!end)
-        return lists->refused;
+    syn_end *end;
+    SYN_ARENA(lists, end, (size_t)r->events + 1);
     for (size_t i = 0; i < units->n; i++) {
         uint32_t begin = r->first[units->unit[i]];
         e->list[i].end = end;

@@ -170,19 +170,13 @@ static size_t free_part(syn_pattern_part *part, size_t width)
 
 /* ---- the order of units ---- */
 
-static int by_key(const void *a, const void *b)
-{
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return (x > y) - (x < y);
-}
-
 syn_status syn_pattern_ranks(const syn_raster *raster, uint32_t *rank)
 {
     uint64_t *key;
     SYN_NEW(key, (size_t)raster->units + 1);
     for (uint32_t u = 0; u < raster->units; u++)
         key[u] = (uint64_t)syn_bins_of(raster, u) << 32 | u;
-    qsort(key, raster->units, sizeof *key, by_key);
+    qsort(key, raster->units, sizeof *key, syn_by_key);
     for (uint32_t r = 0; r < raster->units; r++)
         rank[(uint32_t)key[r]] = r;
     free(key);

@@ -30,7 +30,8 @@ typedef struct work {
     double *time;
     int *unit;
     int repeats;     /* whether spikes are there twice: then spans come one by one, */
-    size_t written;  /* after so many spikes */
+    size_t written;  /* after so many spikes, */
+    double before;   /* of which the last is at this tick */
 } work;
 
 static double tick_at(const syn_loose *s, size_t i)
@@ -180,10 +181,12 @@ static syn_status write_span(void *context, size_t item, int worker)
             tick = tick_at(w->given, i);
             unit = unit_at(w->given, i);
         }
-        double time = syn_seconds_of(tick, w->clock);
-        if (w->repeats && at > 0 && w->time[at - 1] == time && w->unit[at - 1] == unit)
-            continue;
-        w->time[at] = time;
+        if (w->repeats) {
+            if (at > 0 && w->before == tick && w->unit[at - 1] == unit)
+                continue;
+            w->before = tick;
+        }
+        w->time[at] = syn_seconds_of(tick, w->clock);
         w->unit[at++] = unit;
     }
     if (w->repeats)

@@ -22,7 +22,7 @@ typedef struct syn_unit_pairs {
 } syn_unit_pairs;
 
 /* What is looked at, and where the results go. The end of the budget frees the tables and
-   the smoother, and what the functions that take this leave after an error. */
+   the smoother, and all else that the functions that take this hold. */
 typedef struct syn_scan_work {
     syn_budget budget;
     syn_scan_tables tables;

@@ -11,6 +11,7 @@
 
 #include "core/base/arrays.h"
 #include "core/base/memory.h"
+#include "core/base/order.h"
 #include "core/base/parallel.h"
 #include "core/base/random.h"
 #include "core/base/rank.h"
@@ -275,12 +276,6 @@ static syn_status make_groups(mapping *m, const unsigned char *direct)
 
 /* ---- what is predicted ---- */
 
-static int compare(const void *a, const void *b)
-{
-    uint64_t first = *(const uint64_t *)a, second = *(const uint64_t *)b;
-    return (first > second) - (first < second);
-}
-
 /* Puts library rows in the order of ties: sorts the places that they have in the shuffle
    of all rows, each together with the number of its row. */
 static syn_status make_order(mapping *m, syn_ccm_order *out)
@@ -293,7 +288,7 @@ static syn_status make_order(mapping *m, syn_ccm_order *out)
     SYN_ARRAY(&m->memory, out->shuffled, n);
     for (uint32_t i = 0; i < n; i++)
         both[i] = (uint64_t)syn_row_rank(m->library->row[i]) << 32 | i;
-    qsort(both, n, sizeof *both, compare);
+    qsort(both, n, sizeof *both, syn_by_key);
     for (uint32_t i = 0; i < n; i++) {
         out->shuffled[i] = (uint32_t)(both[i] >> 32);
         out->ranked[i] = (uint32_t)both[i];

@@ -76,7 +76,8 @@ typedef struct seeker {
     uint32_t begun[3], n_begun;  /* blocks that were searched before all others */
     uint32_t known_E, known_of;  /* of which lists, and of which row, there still are the
                                     neighbours */
-    uint32_t *seen, turn;   /* [places] the turn in which a row was last pooled */
+    uint32_t *seen, turn;   /* [places] the turn in which a row was last pooled,
+                               where several E are searched */
     size_t pooled[SYN_BLOCK];  /* where the coordinates of pooled rows begin */
     double *pool;           /* [dims][64] */
     double *last;           /* [blocks] squared distance of the k-th neighbour of the last
@@ -198,11 +199,13 @@ static int find_roughly(const syn_search *s, seeker *w)
     float limit = allow_for_rounding(sieve->point, b->dims, square);
     uint32_t n =
         s->kind->within(sieve->rough, b->blocks, limit, list->room, sieve->place);
-    for (uint32_t i = 0; n <= list->room && i < n; i++) {
+    if (n > list->room)
+        return 0;
+    for (uint32_t i = 0; i < n; i++) {
         list->near[list->n] = near_at(s, w, sieve->place[i]);
         list->n += list->near[list->n].squared < INFINITY;
     }
-    return n <= list->room;
+    return 1;
 }
 
 /* ---- first bounds ---- */
@@ -483,8 +486,10 @@ static syn_status make_seeker(syn_search *s, seeker *w)
     SYN_ARRAY(memory, w->nearer, E);
     SYN_ARRAY(memory, w->squared, E * SYN_BLOCK);
     SYN_ARRAY(memory, w->ties.tied, s->blocks.groups);
-    SYN_ARRAY(memory, w->seen, slots);
-    SYN_ARRAY(memory, w->pool, dims * SYN_BLOCK);
+    if (E > 1) {
+        SYN_ARRAY(memory, w->seen, slots);
+        SYN_ARRAY(memory, w->pool, dims * SYN_BLOCK);
+    }
     SYN_ARRAY(memory, w->last, s->blocks.blocks);
     if (!s->small)
         return SYN_OK;

@@ -74,8 +74,9 @@ syn_smap_near syn_smap_among(const syn_smap_call *s, const double *points,
                            .distance = distance};
 }
 
-/* Parts the whole library, whose distances are known, into the neighbours of `row` and
-   what is left out, and surveys them. */
+/* Sets the parts of `near`, which has the distances of the whole library: all of it are
+   neighbours of `row` but the rows within the exclusion and, if one too many is left, the
+   farthest. Then surveys them. */
 static void leave_out(const syn_smap_call *s, uint32_t row, syn_smap_near *near)
 {
     uint32_t exclusion = s->options->exclusion, n = s->library->n;

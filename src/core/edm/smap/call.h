@@ -48,8 +48,10 @@ void syn_smap_put_target(double *target, size_t stride, size_t i, double value);
 syn_smap_near syn_smap_among(const syn_smap_call *s, const double *points,
                              double *distance);
 
-/* The neighbours of `n` rows, all of the library but what is left out, whose distances
-   are `stride` from one row to the next. `to`: room for their points. */
+/* Finds the neighbours of predictions of `n` rows, all of the library but what
+   syn_smap_call leaves out: fills near[n]. Their distances to the whole library go to
+   `distance`, those of prediction r from place r * `stride` on. `to`: [dims][n] room for
+   the points of the rows. */
 void syn_smap_measure(const syn_smap_call *s, const uint32_t *row, uint32_t n,
                       size_t stride, double *distance, double *to, syn_smap_near *near);
 

@@ -76,7 +76,7 @@ typedef struct syn_smap_turned {
                               library of squared weight times u u' */
 } syn_smap_turned;
 
-/* Compiled once for each kind of processor. Each function returns a bit for each
+/* Compiled once for each kind of processor. `solve` and `hat` return a bit for each
    prediction that has all results now. */
 typedef struct syn_smap_lanes {
     /* Finds the coefficients of least squares, `fit`, and, unless `singular` is NULL, the
@@ -90,8 +90,8 @@ typedef struct syn_smap_lanes {
        model may not be the only one. */
     uint32_t (*hat)(const syn_smap_equations *equations, const syn_smap_hat *hat);
 
-    /* Fills `to`, but for `gram`, of a single prediction that the above refuses. Returns
-       0 where even that cannot be told. */
+    /* Fills all of `to` but `gram`, from the equations of one prediction that `hat` did
+       not solve. Returns 0 where turning would not make them good enough either. */
     int (*turn)(const syn_smap_equations *equations, syn_smap_turned *to);
 } syn_smap_lanes;
 

@@ -76,7 +76,7 @@ static syn_status make_blocks(many *m, int threads)
         SYN_ARRAY(memory, b->panel, (SYN_SMAP_POINTS + SYN_SMAP_SPARE) * products);
         SYN_ARRAY(memory, b->fit, SYN_SMAP_LANES * unknowns);
         SYN_ARRAY(memory, b->singular, SYN_SMAP_LANES * unknowns);
-        SYN_ARRAY(memory, b->to, rows * unknowns);
+        SYN_ARRAY(memory, b->to, rows * (unknowns - 1));
         SYN_ARRAY(memory, b->same, 3 * m->same.stride);
         SYN_ARRAY(memory, b->solving, syn_smap_lanes_room((uint32_t)unknowns));
     }
@@ -280,11 +280,10 @@ static syn_status predict_many(const syn_smap_call *s, int threads,
 
 /* ---- one at a time ---- */
 
-/* The models of prediction `at` from its neighbours. */
+/* The models of prediction `at`, whose point the bench has, from its neighbours. */
 static void predict_thetas(const syn_smap_call *s, syn_smap_bench *b,
                            const syn_smap_near *near, uint32_t at)
 {
-    syn_point_at(s->points, s->prediction->row[at], s->points->dims, b->from);
     for (uint32_t theta = 0; theta < s->options->thetas; theta++)
         syn_smap_predict(s, b, near, theta, at);
 }
@@ -320,6 +319,7 @@ static void predict_from_list(void *context, int worker, uint32_t at, uint32_t e
     syn_smap_near near = syn_smap_among(s, b->listed, b->distance);
     near.end[0] = found;
     s->kind->survey(&near);
+    syn_point_at(p, s->prediction->row[at], p->dims, b->from);
     predict_thetas(s, b, &near, at);
 }
 

@@ -236,7 +236,7 @@ static syn_node_made closure_root(const closure *c, closure_worker *w, uint32_t 
     memset(node, 0, sizeof *node);
     syn_arena_clear(&w->space.arena);
     node->mark = syn_arena_here(&w->space.arena);
-    node->windows = raster->unit_first[unit + 1] - raster->unit_first[unit];
+    node->windows = syn_bins_of(raster, unit);
     node->words = (node->windows + 63) / 64;
     if (node->windows < c->search->options->min_count || c->search->idle[root])
         return SYN_NODE_NONE;

@@ -266,11 +266,9 @@ static syn_status fp_root_open(const fpgrowth *f, fp_worker *w, uint32_t rank,
         w->more[found->more++] = item;
     }
     root->words = (root->guards + 63) / 64;
-    size_t bytes = root->words * sizeof *root->bits;
-    uint64_t *all = syn_arena_take(&w->arena, bytes);
-    root->bits = syn_arena_take(&w->arena, root->n * bytes);
-    if (!all || !root->bits)
-        return w->arena.refused;
+    uint64_t *all;
+    SYN_ARENA(&w->arena, all, root->words);
+    SYN_ARENA(&w->arena, root->bits, (size_t)root->n * root->words);
     /* The bits of each window: which guards are in it. `all` becomes what they share. */
     memset(root->bits, 0, (size_t)root->n * root->words * sizeof *root->bits);
     memset(all, 0xff, root->words * sizeof *all);

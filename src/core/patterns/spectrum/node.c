@@ -311,19 +311,13 @@ static syn_status push_child(search *s, const prospect *c, uint32_t room, size_t
     return SYN_OK;
 }
 
-/* Leaves the deepest node again. */
-static void pop_child(search *s)
-{
-    syn_arena_return(&s->arena, s->node[--s->depth].mark);
-}
-
 /* Looks ahead from a new node, and leaves it again if there is nothing. */
 static syn_status enter(search *s, node *out)
 {
     syn_status status = maxima_look_ahead(s, out);
     s->work += out->listed * out->words * SYN_MAXIMA_LANES;
     if (status == SYN_OK && out->children == 0)
-        pop_child(s);
+        syn_maxima_pop(s);
     return status;
 }
 
@@ -342,7 +336,7 @@ static syn_status maxima_narrow_child(search *s, node *n, const prospect *c, uin
     out->window = n->window;
     if (out->listed >= c->more)
         return enter(s, out);
-    pop_child(s);
+    syn_maxima_pop(s);
     return SYN_OK;
 }
 

@@ -53,12 +53,16 @@ typedef struct syn_maxima_root {
     uint64_t *allowed;      /* [stride] those after the pair under way */
 } syn_maxima_root;
 
+/* Looks at the next child of the deepest node, which has one: it becomes the deepest if
+   there is something to find below it. */
+typedef syn_status syn_maxima_child(syn_maxima_search *search);
+
 struct syn_maxima_search {
     const syn_pattern_options *options;
     int by_duration;
     int strict;             /* a set must be closed to count, for max_spikes' sake */
     int checks;             /* whether closedness matters at all */
-    syn_status (*child)(struct syn_maxima_search *search);  /* as below */
+    syn_maxima_child *child;
     syn_budget *budget;
     syn_arena arena;
     syn_tape tape;
@@ -75,11 +79,7 @@ struct syn_maxima_search {
     size_t work;            /* words gone through since the last look at the clock */
 };
 
-/* Looks at the next child of the deepest node, which has one: it becomes the deepest if
-   there is something to find below it. Compiled once for each kind of processor; all give
-   the same. */
-typedef syn_status syn_maxima_child(syn_maxima_search *search);
-
+/* Compiled once for each kind of processor; all give the same. */
 syn_maxima_child syn_maxima_child_any, syn_maxima_child_256, syn_maxima_child_512;
 
 /* The bits of word `w` that come after bit `at` of all. */
@@ -115,5 +115,8 @@ static inline syn_maxima_verdict syn_maxima_judge(const syn_maxima_search *s,
 
 /* Adds a node to the stack, empty, with the arena as it is now. */
 syn_status syn_maxima_push(syn_maxima_search *search);
+
+/* Leaves the deepest node again. */
+void syn_maxima_pop(syn_maxima_search *search);
 
 #endif

@@ -298,6 +298,11 @@ syn_status syn_maxima_push(syn_maxima_search *s)
     return SYN_OK;
 }
 
+void syn_maxima_pop(syn_maxima_search *s)
+{
+    syn_arena_return(&s->arena, s->node[--s->depth].mark);
+}
+
 /* Units with most windows come first: what they reach bounds the others. */
 static syn_status next_root(syn_maxima_search *s)
 {
@@ -317,7 +322,7 @@ syn_status syn_maxima_search_go_on(syn_maxima_search *s, double deadline)
         else if (node->next < node->children)
             SYN_TRY(s->child(s));
         else
-            syn_arena_return(&s->arena, s->node[--s->depth].mark);
+            syn_maxima_pop(s);
         if (s->work < SYN_MAXIMA_WORK)
             continue;
         s->work = 0;
@@ -326,4 +331,3 @@ syn_status syn_maxima_search_go_on(syn_maxima_search *s, double deadline)
     }
     return SYN_OK;
 }
-
