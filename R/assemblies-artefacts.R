@@ -71,4 +71,3 @@ artefact_text <- function(artefact) {
   }
   sprintf(" Artefact of spike sorting: %s.", paste(parts, collapse = "; "))
 }
-

@@ -152,8 +152,10 @@ assemblies_words <- function(x, n) {
   spoilt <- sum(!is.na(x$artefact))
   c(sprintf("%s stand%s out from what chance gives%s.",
             counted(nrow(x), "group of units", "groups of units"), if (nrow(x) == 1L) "s" else "",
-            if (spoilt == 0L) "" else sprintf("; an artefact of spike sorting is in %s", if (
-              nrow(x) == 1L) "it" else paste(commas(spoilt), "of them"))),
+            if (spoilt == 0L) "" else {
+              sprintf("; an artefact of spike sorting is in %s",
+                      if (nrow(x) == 1L) "it" else paste(commas(spoilt), "of them"))
+            }),
     vapply(rows, \(row) paste("-", assembly_sentence(x, row)), ""),
     if (nrow(x) > length(rows)) sprintf("And %s.", counted(nrow(x) - length(rows), "more", "more")),
     relation_words(x),
@@ -280,7 +282,7 @@ as.data.frame.assemblies <- function(x, row.names = NULL, optional = FALSE, ...,
   out <- switch(what, relations = assembly_relations(x), members = {
     list(assembly = rep(x$assembly, x$size), unit = as.character(unlist(x$units)),
          lag = flat(x$lags), width = flat(x$widths), participation = flat(x$participation),
-         stability = flat(x$stability %||% lapply(x$size, \(n) rep(NA_real_, n))))
+         stability = flat(x$stability %||% rep(NA_real_, sum(x$size))))
   }, activations = {
     fired <- unlist(lapply(x$spikes, \(s) {
       lapply(seq_len(nrow(s)), \(k) colnames(s)[s[k, ] > 0])

@@ -12,7 +12,8 @@ least_in_chunk <- 16
 #' Evidence of surrogates, chunk by chunk
 #'
 #' @param folder As the user gave it.
-#' @param options What `assembly_options()` gives; a job that is there has its own key.
+#' @param options Options of the search, as find_assemblies() makes them; a job that is there has
+#'   its own key.
 #' @param threads A number, or `NULL` for what each worker may use.
 #' @param seed R's random numbers before the key was drawn.
 #' @param trains What `trains_of()` gives.

@@ -96,4 +96,3 @@ draw_assembly_network <- function(x, rows, layout) {
       drawn$left_out, left_out_text(x, rows)
     ))
 }
-

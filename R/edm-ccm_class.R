@@ -79,8 +79,8 @@ convergence_frame <- function(skill, means, band) {
 difference_interval <- function(skill) {
   of <- function(size) utils::head(stats::na.omit(skill$rho[skill$LibSize == size, 1L]), 1000L)
   ends <- range(skill$LibSize)
+  if (ends[[1L]] == ends[[2L]]) return(c(NA_real_, NA_real_))
   pairs <- outer(of(ends[[2L]]), of(ends[[1L]]), `-`)
-  if (ends[[1L]] == ends[[2L]] || length(pairs) == 0L) return(c(NA_real_, NA_real_))
   stats::quantile(pairs, c(0.025, 0.975), names = FALSE)
 }
 

@@ -227,7 +227,7 @@ rows_of_episodes_fault <- function(x) {
     if (any(bad)) list(is = sprintf("%s in row %s", is, commas(which(bad)[[1L]])), hint = hint)
   }
   no <- \(column, is) !vapply(column, is, NA)
-  # The later ones look at columns that the earlier ones found sound.
+  # Each check takes for granted that the checks before it found nothing.
   fault("there is no episode", n == 0L,
         "Such a row is one that was asked for and is not there: take fewer.") %||%
     fault("its `units` are not names", no(units, is.character)) %||%

@@ -78,8 +78,7 @@ check_edges <- function(x, arg, edges) {
 count_episodes <- function(x, episodes,
                            engine = c("auto", "ptpe", "mtpe", "hybrid", "occurrence"),
                            device = c("cpu", "gpu"), gpus = NULL, threads = NULL) {
-  call <- match.call()
-  check_given(x = "a recording", episodes = "an `episodes` table")
+  begun <- check_given(x = "a recording", episodes = "an `episodes` table")
   x <- as_spike_trains(x)
   codes <- episode_codes(episodes, x)
   threads <- check_threads(threads)
@@ -101,5 +100,5 @@ count_episodes <- function(x, episodes,
   columns$count <- count
   columns$support <- count / max(1, count_in_trials(events))
   new_episodes(columns, list(recording = x, engine = engine, device = device,
-                             threads = threads, call = call))
+                             threads = threads, call = begun$call))
 }

@@ -182,9 +182,8 @@ mine_episodes <- function(x, min_count = NULL, intervals, max_size = Inf,
                           distinct_units = TRUE, engine = "auto",
                           device = c("cpu", "gpu", "auto"), gpus = NULL, threads = NULL,
                           max_memory = 4e9) {
-  call <- match.call()
-  check_given(x = "a recording",
-              intervals = "delay intervals in seconds, such as `c(0.005, 0.010)`")
+  begun <- check_given(x = "a recording",
+                       intervals = "delay intervals in seconds, such as `c(0.005, 0.010)`")
   x <- as_spike_trains(x)
   if (!is.null(units)) x <- keep_units(x, rlang::new_quosure(check_units(units, x)))
   resolution <- attr(x, "resolution")
@@ -239,7 +238,7 @@ mine_episodes <- function(x, min_count = NULL, intervals, max_size = Inf,
     target = target, distinct_units = distinct_units, engine = place$engine,
     device = place$device, threads = threads, elapsed = proc.time()[["elapsed"]] - started,
     device_elapsed = if (place$device == "gpu") mined$levels$device_seconds,
-    peak_memory = mined$levels$peak_memory, call = call
+    peak_memory = mined$levels$peak_memory, call = begun$call
   ))
 }
 

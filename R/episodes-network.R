@@ -167,7 +167,9 @@ plot_network <- function(x, edges, layout, drop = NULL, connections = NULL) {
                 paste0(counted(nrow(all), "step"), ".")
               },
               if (length(intervals) == 1L) sprintf("Delay %s ms.", intervals),
-              if (length(intervals) > 8L) sprintf("%d delay intervals.", length(intervals)),
+              if (length(intervals) > 1L && !by_interval) {
+                sprintf("%d delay intervals.", length(intervals))
+              },
               drawn$left_out,
               if (drawn$mapped) "\nUnits stand where they lie; dots are the others."),
             collapse = " "),
@@ -202,4 +204,3 @@ linked_caption <- function(linked) {
          if (tested < length(linked)) sprintf(" Not tested: %s.", counted(
            length(linked) - tested, "step")))
 }
-

@@ -143,4 +143,3 @@ autoplot.episode_occurrences <- function(object, ..., max_occurrences = 200) {
                    strip.text = ggplot2::element_text(hjust = 1),
                    axis.ticks.x.bottom = ggplot2::element_line(colour = syn_muted))
 }
-

@@ -142,8 +142,7 @@ episode_significance <- function(episodes, x = attr(episodes, "recording"),
                                  p_estimator = c("(k+1)/(n+1)", "k/n"),
                                  device = c("cpu", "gpu", "auto"), gpus = NULL,
                                  threads = NULL, max_memory = 4e9) {
-  call <- match.call()
-  check_given(episodes = "an `episodes` table")
+  begun <- check_given(episodes = "an `episodes` table")
   check_episodes(episodes)
   refuse_if(is.null(x), "x", "the recording to count in", "NULL",
             "These episodes do not know their recording; give it.")
@@ -193,7 +192,8 @@ episode_significance <- function(episodes, x = attr(episodes, "recording"),
                         correction = correction, p_estimator = p_estimator, maxima = null$maximum,
                         device = if (is.null(place)) "cpu" else "gpu",
                         gpus = if (!is.null(place)) place + 1L, threads = threads,
-                        elapsed = proc.time()[["elapsed"]] - started, seed = seed, call = call))
+                        elapsed = proc.time()[["elapsed"]] - started, seed = seed,
+                        call = begun$call))
 }
 
 #' Error where an argument is given that the surrogates do not use

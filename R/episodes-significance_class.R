@@ -61,7 +61,7 @@ tested_rows <- function(x, n) {
 #' @export
 print.episode_significance <- function(x, n = 10, ...) {
   n <- check_count(n, min = 0, infinite = TRUE)
-  check_table(x, significance_columns, "episode_significance")
+  check_sound(x, "x")
   cat(significance_title(x), sep = "\n")
   tested <- sum(is_tested(x))
   if (tested > 0L) {

@@ -97,12 +97,12 @@ plot_against_surrogates <- function(x, most) {
 
 #' "F > G > H", and what tells those of the same units apart: their delays
 #' @noRd
-interval_chain_names <- function(x, rows, most = 8L) {
+interval_chain_names <- function(x, rows) {
   units <- .subset2(x, "units")[rows]
   names <- vapply(units, paste, "", collapse = " > ")
   twice <- names %in% names[duplicated(names)]
-  out <- vapply(short_members(units), cut_middle, "", most = most, first = most - 3L, sep = " > ")
-  long <- lengths(units) > most
+  out <- vapply(short_members(units), cut_middle, "", most = 8L, first = 5L, sep = " > ")
+  long <- lengths(units) > 8L
   out[long] <- sprintf("%s (%d units)", out[long], lengths(units)[long])
   delays <- vapply(rows, \(row) {
     paste(exact(1000 * .subset2(x, "high")[[row]]), collapse = ", ")

@@ -234,6 +234,7 @@ standard_series <- function(source, links, threads) {
     part <- traits_of_each(x, first, threads)
     seasonal <- which(part$period > 0L)
     traits <- c(traits, list(part))
+    # A text that is the same for series that miss the same steps.
     gaps <- c(gaps, apply(is.na(x), 2L, \(gone) if (any(gone)) rlang::hash(which(gone)) else ""))
     season <- c(season, list(season_means(x[, seasonal, drop = FALSE], first,
                                           part$period[seasonal], threads)))

@@ -271,8 +271,8 @@ links_to_test <- function(map, limits) {
   # Links above the threshold; those that have just this rho are looked at, too.
   limits$threshold <- limits$threshold - 1e-12
   links <- map_links(map, limits)[c("cause", "effect", "rho")]
-  place <- \(name) match(name, all_series(map))
-  links <- links[order(place(links$effect), -links$rho, place(links$cause)), ]
+  series <- all_series(map)
+  links <- links[order(match(links$effect, series), -links$rho, match(links$cause, series)), ]
   row.names(links) <- NULL
   links
 }

@@ -90,8 +90,9 @@ doubts_of_noise <- function(state, test, asked, value, forecast) {
   t <- test$t[asked$link]
   left <- left_beside(state, test, asked$link, seen$pictures, seen$value, forecast)
   lost <- which(left < pmax(noise_rules$t, noise_rules$share * t))
-  job <- match(seen$pictures$job, lost)
-  seen$pictures <- lapply(replace(seen$pictures, "job", list(job)), `[`, !is.na(job))
+  # Pictures of the lost links alone, whose jobs are places among these links.
+  seen$pictures$job <- match(seen$pictures$job, lost)
+  seen$pictures <- lapply(seen$pictures, `[`, !is.na(seen$pictures$job))
   brought <- brought_by(state, test, asked$link[lost], seen, forecast)
   least <- pmax(noise_rules$brings, noise_rules$against * left[lost] / t[lost])
   lost <- lost[brought >= least * test$gain[asked$link[lost]]]

@@ -149,7 +149,7 @@ least_error <- function(error, n) {
   max.col(-error, "first")
 }
 
-#' Tests of some links, each effect with all of its parties; of parties with all others
+#' Tests of some links: each effect has all of its parties, but not the party that is tested
 #'
 #' A job has the rows in which all of its candidates are known. So causes that miss other
 #' steps are in jobs of their own: one with long gaps takes no rows from the others.

@@ -207,7 +207,7 @@ map_plan <- function(job) {
   # The processor has sums for each thread.
   on_cpu <- is.null(job$gpus)
   each <- \(views) 4 * steps * views + on_cpu * 48 * rule$threads
-  # Threads keep the neighbours of a library, of 32 MB each at most.
+  # Each thread keeps the neighbours of a library, 32 MB at most.
   tables <- rule$threads * min(2^25, 8 * steps * sum(unique(job$E[known]) + 2))
   memory <- rule$max_memory - on_cpu * tables
   memory <- max(memory, rule$max_memory / 4)

@@ -283,12 +283,12 @@ comparison_tests <- function(series) {
   series <- with_difference(series[!is.na(series$rho_a), ])
   parts <- split(series, list(series$group, factor(series$role, c("cause", "effect"))), drop = TRUE)
   out <- do.call(rbind, lapply(parts, \(part) {
+    # Ties and zeros make the p value an approximation, of which there is nothing to say.
+    p <- if (all(part$difference == 0)) 1 else
+      suppressWarnings(stats::wilcox.test(part$difference)$p.value)
     data.frame(group = part$group[[1L]], role = part$role[[1L]], series = nrow(part),
                rho_a = mean(part$rho_a), rho_b = mean(part$rho_b),
-               difference = mean(part$difference), p_value =
-                 # Ties make the p value an approximation, of which there is nothing to say.
-                 if (all(part$difference == 0)) 1 else
-                   suppressWarnings(stats::wilcox.test(part$difference)$p.value))
+               difference = mean(part$difference), p_value = p)
   }))
   if (is.null(out)) return(NULL)
   row.names(out) <- NULL

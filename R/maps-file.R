@@ -161,7 +161,7 @@ read_map_head <- function(file) {
   # Without a seal it may be any file, and damaged.
   h5 <- open_h5(file, "r")
   on.exit(close_read(h5))
-  fail <- \(what, hint = NULL) abort_file(file, what, hint)
+  fail <- failing(file)
   known <- \(name) h5_try(if (h5$attr_exists(name)) read_attribute(h5, name), "/", fail)
   format <- known("synfire_format")
   if (is.null(format)) fail("it holds no causal map")

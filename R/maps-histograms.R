@@ -90,11 +90,15 @@ degree_width <- function(degree) {
   max(1, ceiling(c(width[width > 0], 1)[[1L]]))
 }
 
+#' How many links a series can have
+#' @noRd
+degree_others <- function(degree, found) max(1, round(found$pairs / length(degree)))
+
 #' Bars, and what chance would make of them
 #' @param from Where the bars begin, a `width` after the other.
 #' @noRd
 degree_bars <- function(degree, from, width, found) {
-  others <- max(1, round(found$pairs / length(degree)))
+  others <- degree_others(degree, found)
   p <- found$links / found$pairs
   inside <- stats::pbinom(from + width - 1, others, p) - stats::pbinom(from - 1, others, p)
   data.frame(
@@ -106,7 +110,7 @@ degree_bars <- function(degree, from, width, found) {
 #' Series with more links than chance gives to any; the three largest with names
 #' @noRd
 degree_hubs <- function(degree, from, width, found) {
-  limit <- stats::qbinom(1 - 0.001 / length(degree), max(1, round(found$pairs / length(degree))),
+  limit <- stats::qbinom(1 - 0.001 / length(degree), degree_others(degree, found),
                          found$links / found$pairs)
   names(degree) <- short_names(names(degree))
   degree <- sort(degree[degree > limit], decreasing = TRUE)

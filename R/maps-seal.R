@@ -33,7 +33,7 @@ create_sealed_h5 <- function(path, chunks, write, new = TRUE) {
 
 #' What `f` makes of an open file, which is closed then
 #'
-#' What is still in hand may not go into the file: that is an error like any other.
+#' Closing writes what is still in memory. Where that fails, it is an error like any other.
 #' @noRd
 with_closing <- function(h5, f) {
   done <- closed <- FALSE

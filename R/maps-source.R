@@ -127,7 +127,7 @@ file_source <- function(x, dataset) {
   file <- normalizePath(file, "/")
   h5 <- open_h5(file, "r")
   on.exit(close_read(h5))
-  fail <- \(what, hint = NULL) abort_file(file, what, hint)
+  fail <- failing(file)
   path <- find_dataset(h5, file, dataset, fail)
   dims <- h5_use(h5, path, fail, \(set) {
     dims <- h5_extent(set, path, fail)
@@ -148,7 +148,7 @@ file_source <- function(x, dataset) {
 read_columns <- function(file, path, columns, across, names) {
   h5 <- open_h5(file, "r")
   on.exit(close_read(h5))
-  fail <- \(what, hint = NULL) abort_file(file, what, hint)
+  fail <- failing(file)
   # hdf5r reads each column once, and is fastest in order.
   there <- sort(unique(columns))
   values <- h5_use(h5, path, fail, \(set) {

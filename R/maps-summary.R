@@ -77,12 +77,12 @@ summary.causal_links <- function(object, n = 5, ..., direct = NULL) {
 
 new_map_summary <- function(x, n, direct, pairs, missing, skill, hubs, ...) {
   links <- strong_links(x, n)
-  kinds <- if (!is.null(direct)) {
+  counted_kinds <- if (!is.null(direct)) {
     at <- match(link_key(links), link_key(direct))
     links <- cbind(links, link = direct$link[at], through = direct$through[at])
     sprintf("Of %s looked at: %s", counted(nrow(direct), "link"), kinds_text(direct))
   }
-  structure(list(about = c(format(x), kinds), pairs = pairs, missing = missing,
+  structure(list(about = c(format(x), counted_kinds), pairs = pairs, missing = missing,
                  skill = skill, links = links,
                  kinds = kinds_by_rho(x, direct), hubs = hubs, ..., n = n),
             class = "summary.causal_map")

@@ -66,7 +66,7 @@ pattern_events <- function(x, bin) c(trains_of(x), list(bin = bin))
 
 #' Options as the miner takes them
 #'
-#' @param parameters What `check_pattern_filters()` gives, with `closed_within`.
+#' @param parameters The `filters` of `pattern_search()`, with `closed_within`.
 #' @noRd
 pattern_options <- function(window, parameters, engine, threads, max_memory) {
   target <- if (parameters$closed_within == "max_spikes") "closed within" else "closed"

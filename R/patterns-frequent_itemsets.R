@@ -81,8 +81,7 @@ frequent_itemsets <- function(transactions, min_count = NULL, min_support = NULL
                               engine = c("closure", "fpgrowth"),
                               device = c("cpu", "gpu", "auto"), gpus = NULL,
                               threads = NULL, max_memory = 4e9) {
-  call <- match.call()
-  check_given(transactions = transactions_must)
+  begun <- check_given(transactions = transactions_must)
   target <- check_choice(target)
   engine <- check_choice(engine)
   device <- check_choice(device)
@@ -115,7 +114,7 @@ frequent_itemsets <- function(transactions, min_count = NULL, min_support = NULL
                     device = if (is.null(place)) "cpu" else "gpu", threads = threads,
                     elapsed = proc.time()[["elapsed"]] - started,
                     mining_elapsed = mined$mining_elapsed, peak_memory = mined$peak_memory,
-                    call = call))
+                    call = begun$call))
 }
 
 #' Error where transactions cannot even be listed in so many bytes

@@ -323,7 +323,8 @@ holding <- function(x, wanted, match, arg) {
             sprintf("not, for %s", some(encodeString(unknown, quote = "\""))))
   codes <- match(wanted, labels) - 1L
   by_size(x, logical(length(x)), function(rows) {
-    some <- \(codes) Reduce(`|`, lapply(rows, \(items) (items %% length(labels)) %in% codes))
+    parts <- lapply(rows, `%%`, length(labels))
+    some <- \(codes) Reduce(`|`, lapply(parts, `%in%`, codes))
     if (match == "any") return(some(codes))
     Reduce(`&`, lapply(codes, some), rep(TRUE, length(rows[[1L]])))
   })
@@ -462,4 +463,3 @@ as.matrix.itemsets <- function(x, ...) {
   abort_arg("x", "a table", describe(x),
             "`as.data.frame()` makes a table of sets.")
 }
-

@@ -209,10 +209,8 @@ mine_patterns <- function(x, bin_size, window_bins, min_spikes = 2, min_count = 
                           engine = c("closure", "fpgrowth"), folder = NULL,
                           device = c("cpu", "gpu", "auto"), gpus = NULL, threads = NULL,
                           max_memory = 4e9) {
-  call <- match.call()
-  started <- proc.time()[["elapsed"]]
-  check_given(x = "a recording", bin_size = "the length of a bin in seconds",
-              window_bins = "the length of the windows in bins")
+  begun <- check_given(x = "a recording", bin_size = "the length of a bin in seconds",
+                       window_bins = "the length of the windows in bins")
   check_no_dots()
   search <- pattern_search(x, bin_size, window_bins, min_spikes, min_count, max_spikes, max_count,
                            min_units)
@@ -242,9 +240,9 @@ mine_patterns <- function(x, bin_size, window_bins, min_spikes = 2, min_count = 
                     parameters = parameters, engine = engine,
                     device = if (is.null(place)) "cpu" else "gpu",
                     threads = mined$threads %||% here,
-                    elapsed = proc.time()[["elapsed"]] - started,
+                    elapsed = proc.time()[["elapsed"]] - begun$began,
                     mining_elapsed = mined$mining_elapsed, peak_memory = mined$peak_memory,
-                    call = call), class = "patterns")
+                    call = begun$call), class = "patterns")
 }
 
 #' Patterns without those that are the end of another one with as many occurrences

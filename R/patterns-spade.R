@@ -151,9 +151,8 @@ spade <- function(x, bin_size, window_bins, min_spikes = 3, min_count = 2,
                   stability = NULL, mining = list(), folder = NULL,
                   device = c("cpu", "gpu", "auto"), gpus = NULL, threads = NULL,
                   max_memory = 4e9) {
-  call <- match.call()
-  check_given(x = "a recording", bin_size = "the length of a bin in seconds",
-              window_bins = "the length of the windows in bins")
+  begun <- check_given(x = "a recording", bin_size = "the length of a bin in seconds",
+                       window_bins = "the length of the windows in bins")
   search <- pattern_search(x, bin_size, window_bins, min_spikes, min_count, max_spikes, max_count,
                            min_units, warn = FALSE)
   mining <- check_mining(mining)
@@ -204,7 +203,7 @@ spade <- function(x, bin_size, window_bins, min_spikes = 3, min_count = 2,
                                 list(stability = stability)),
                  seed = attr(pvalues, "seed", exact = TRUE) %||% seed, elapsed = stages$elapsed(),
                  device = attr(pvalues, "device", exact = TRUE) %||% "cpu", threads = here,
-                 call = call))
+                 call = begun$call))
 }
 
 #' Further arguments of `mine_patterns()`, each with a value

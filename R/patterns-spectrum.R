@@ -179,9 +179,8 @@ pvalue_spectrum <- function(x, bin_size, window_bins, min_spikes = 3, min_count 
                             closed_within = c("all", "max_spikes"),
                             folder = NULL, device = c("cpu", "gpu", "auto"), gpus = NULL,
                             threads = NULL, max_memory = 4e9) {
-  call <- match.call()
-  check_given(x = "a recording", bin_size = "the length of a bin in seconds",
-              window_bins = "the length of the windows in bins")
+  begun <- check_given(x = "a recording", bin_size = "the length of a bin in seconds",
+                       window_bins = "the length of the windows in bins")
   search <- pattern_search(x, bin_size, window_bins, min_spikes, min_count, max_spikes, max_count,
                            min_units)
   closed_within <- check_choice(closed_within)
@@ -196,13 +195,13 @@ pvalue_spectrum <- function(x, bin_size, window_bins, min_spikes = 3, min_count 
   made <- pattern_surrogates(search, surrogate, dither, list(...))
   out <- maxima_of_surrogates(search, closed_within, made, n, spectrum, p_estimator, device, gpus,
                               threads, max_memory, seed, folder)
-  attr(out, "call") <- call
+  attr(out, "call") <- begun$call
   out
 }
 
 #' What pvalue_spectrum() gives, of arguments that have been checked
 #'
-#' @param filters What filters_within() gives.
+#' @param search What pattern_search() gives.
 #' @param made What surrogate_options() gives.
 #' @param threads As the user gave them.
 #' @noRd

@@ -4,12 +4,9 @@
 #'
 #' Depends on the surrogates alone, not on how many are mined together, nor on threads.
 #'
-#' @param x A recording.
-#' @param bin Ticks of a bin.
-#' @param window Bins of a window.
-#' @param parameters What `check_pattern_filters()` gives, with `closed_within` unless that
-#'   is `"all"`.
-#' @param surrogate What `surrogate_options()` gives.
+#' @param search What `pattern_search()` gives; its `filters` have `closed_within` unless that is
+#'   `"all"`.
+#' @param made What `surrogate_options()` gives.
 #' @param n How many surrogates; 0 for none.
 #' @param by_duration Whether maxima of each duration are told apart.
 #' @param place `NULL` for the CPU, or numbers of GPUs, from 0.

@@ -4,19 +4,20 @@
 # this share of the bins that the recording fills, the method is another one.
 enough_items <- 0.98
 
-#' Surrogates that patterns of `x` are compared with
+#' Surrogates that the patterns of a search are compared with
 #'
+#' @param search What pattern_search() gives. Shifts keep all patterns of a single unit, so that
+#'   they are no surrogates where `min_units` is 1.
 #' @param surrogate,dither As the user gave them; NULL for what fits the recording.
 #' @param more List of further arguments of the method.
-#' @param bin,window Length of a bin in ticks, and of a window in bins.
-#' @param min_units Shifts keep all patterns of a single unit, so that they are no surrogates
-#'   for those.
 #' @return What surrogate_options() gives.
 #' @noRd
 pattern_surrogates <- function(search, surrogate, dither, more) {
   check_pattern_surrogate(surrogate, dither, more)
   x <- search$x
   bin_size <- ticks_to_seconds(search$bin, attr(x, "resolution", exact = TRUE))
+  # Patterns stay in trains that move by less than a window. Trials move by different amounts,
+  # and lose theirs.
   reach <- \(method) {
     bins <- if (method == "train_shift") max(3, search$window) else 3
     dither %||% min(max(0.015, bins * bin_size), lengths_of_trials(x))
@@ -87,4 +88,3 @@ why_not_dithered <- function(x, bin, dither) {
   sprintf("spikes that move by themselves fill %s fewer bins than the recording does",
           percent(1 - items))
 }
-

@@ -250,7 +250,7 @@ check_head_times <- function(file, text, column, dec, skip) {
   first <- which(bad)[[1L]]
   comma <- text[bad & grepl("^[-+]?[0-9]+(,[0-9]+)+$", trimws(text))]
   if (dec == "." && text[[first]] %in% comma) {
-    abort_decimal_comma(comma, \(what, hint) abort_file(file, what, hint))
+    abort_decimal_comma(comma, failing(file))
   }
   abort_not_number(file, column, text[[first]], first, first + skip, dec)
 }
@@ -313,6 +313,7 @@ csv_columns <- function(file, layout, text, collect = \(k) text_column(k %in% la
     lines <<- lines + got$lines
     odd <<- odd + got$odd
     sound <- got$fault[[1L]] == 0
+    # Where rows have any number of fields, as in Axion's lists, a last line is never cut short.
     if (layout$n_fields > 0 && !ends_line(bytes[[size]]) && length(got$blank) < got$lines) {
       open <<- list(line = lines, sound = sound, text = bytes[first:size])
     }

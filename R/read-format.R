@@ -80,7 +80,7 @@ hdf5_format <- function(file, format, magic) {
 }
 
 layout_of_h5 <- function(h5, file) {
-  fail <- \(what, hint = NULL) abort_file(file, what, hint)
+  fail <- failing(file)
   names <- h5_try(names(h5), "/", fail)
   if ("units" %in% names || h5_try(h5$attr_exists("nwb_version"), "/", fail)) return("nwb")
   if (all(c("spikes", "sCount") %in% names)) return("waverepo")

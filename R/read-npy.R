@@ -148,7 +148,7 @@ npy_columns <- function(head, fail, several = FALSE) {
 #' Integers beyond 2^53 are an error, as a double would not hold them.
 #' @noRd
 read_npy <- function(file) {
-  fail <- \(what, hint = NULL) abort_file(file, what, hint)
+  fail <- failing(file)
   # Whether it can be opened at all.
   read_magic(file, 1L)
   head <- npy_header(file, fail)

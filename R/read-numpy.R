@@ -48,7 +48,7 @@ read_sorting_folder <- function(folder, about, extensions = NULL) {
   info <- read_json(file.path(folder, "numpysorting_info.json"))
   file <- file.path(folder, "spikes.npy")
   if (!file.exists(file)) fail("it has no `spikes.npy`")
-  file_fail <- \(what, hint = NULL) abort_file(file, what, hint)
+  file_fail <- failing(file)
   spikes <- npy_columns(npy_header(file, file_fail), file_fail)
   # Older versions shorten the names.
   field <- \(name) if (is.list(spikes)) spikes[[name]] %||% spikes[[sub("index", "ind", name)]]
@@ -100,7 +100,7 @@ analyzer_metrics <- function(extensions, labels) {
 #' @param properties A folder with an array for each column of the table of units, or `NULL`.
 #' @noRd
 read_npz <- function(file, properties, about) {
-  fail <- \(what, hint = NULL) abort_file(file, what, hint)
+  fail <- failing(file)
   if (!file.exists(file)) fail("there is no such file")
   folder <- tempfile("npz")
   on.exit(unlink(folder, recursive = TRUE))
@@ -194,7 +194,7 @@ unit_properties <- function(folder, n) {
 #' @noRd
 npy_vectors <- function(files) {
   columns <- lapply(files, \(file) {
-    fail <- \(what, hint = NULL) abort_file(file, what, hint)
+    fail <- failing(file)
     head <- npy_header(file, fail, any_type = TRUE)
     if (!is.null(head) && nrow(head$fields) == 1L && length(head$shape) == 1L) {
       value <- npy_columns(head, fail)

@@ -8,11 +8,12 @@ nwb_block <- 2^22
 read_nwb <- function(h5, fail, unit_column, resolution, trials, range, block = nwb_block) {
   if (!is.null(unit_column)) check_string(unit_column, "unit_column")
   open <- \(name) h5_open(h5, name, fail)
-  fail_if(is.null(units <- open("/units")), fail,
+  units <- open("/units")
+  fail_if(is.null(units), fail,
           if (h5_try(h5$attr_exists("nwb_version"), "/", fail)) {
-          "it has no `/units`, so no sorted spikes"
+            "it has no `/units`, so no sorted spikes"
           } else {
-          "it is an HDF5 file without `/units`, so no NWB file with spikes"
+            "it is an HDF5 file without `/units`, so no NWB file with spikes"
           })
   on.exit(close_read(units), add = TRUE, after = FALSE)
   needed <- c("spike_times", "spike_times_index")

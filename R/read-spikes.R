@@ -222,7 +222,7 @@ read_spikes <- function(file, format = NULL, time_unit = c("s", "ms", "us", "sam
   check_taken(given, guess$format, format_options,
               "left out for a file of format \"%s\"",
               \(formats) sprintf("It is for %s.", and_list(formats)))
-  fail <- \(what, hint = NULL) abort_file(file, what, hint)
+  fail <- failing(file)
   about <- list(time_unit = time_unit, time_column = time_column, unit_column = unit_column,
                 trial_column = trial_column, resolution = resolution,
                 sampling_rate = sampling_rate, segment = segment)

@@ -89,7 +89,7 @@ read_traces <- function(file, format = NULL, trace = NULL, neuropil = 0.7, cells
   if (!is.null(sampling_rate)) sampling_rate <- check_number(sampling_rate, above = 0)
   file <- path.expand(file)
   refuse_file_if(!file.exists(file), file, "there is no such file or folder", "Check the path.")
-  fail <- \(what, hint = NULL) abort_file(file, what, hint)
+  fail <- failing(file)
   format <- traces_format(file, format, fail)
   check_taken(names(given)[given], format, traces_options,
               "left out for traces of format \"%s\"")
@@ -191,7 +191,7 @@ is_npy_matrix <- function(head, kinds) {
 #' Some rows of an array as the columns of a matrix
 #' @noRd
 npy_rows <- function(head, rows, file) {
-  fail <- \(what, hint = NULL) abort_file(file, what, hint)
+  fail <- failing(file)
   length <- head$shape[[2L]]
   value <- matrix(0, length, length(rows))
   for (k in seq_along(rows)) {

@@ -55,6 +55,7 @@ test_pairs <- function(x, alpha, threads, max_memory) {
   y <- keep_units(x, rlang::quo(!!units))
   counts <- cross_correlogram(y, plan$seconds, reach, threads = threads, max_memory = max_memory)
   kinds <- unique(plan$widths$peak)
+  # Fewer surrogates where each takes long, but as many as p values of alpha need.
   n <- max(ceiling(length(kinds) / alpha * (1 - 1e-9)) - 1,
            min(pair_surrogates, floor(3e9 / work[[length(chosen)]])))
   trains <- trains_of(y)

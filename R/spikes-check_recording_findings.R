@@ -53,9 +53,9 @@ finding_time_unit <- function(seen) {
 }
 
 finding_time_step <- function(seen) {
-  if (!is.null(finding_time_unit(seen))) return(NULL)
+  if (seen$fine || !is.null(finding_time_unit(seen))) return(NULL)
   finding(
-    "time step", "note", as.double(!seen$fine), character(),
+    "time step", "note", 1, character(),
     sprintf(paste("Times lie on a grid of %s ms, as in binned spikes or imaging, so that",
                   "refractory periods and artefacts cannot be judged."),
             format(seen$step * 1e3, digits = 3)),

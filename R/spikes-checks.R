@@ -41,10 +41,10 @@ check_tick_range <- function(ticks, resolution, arg) {
   # From 2^51 on, two ticks may share one double of seconds.
   lost <- far >= 2^53 || (far >= 2^51 && any(round_to_ticks(ticks_to_seconds(ticks, resolution),
                                                             resolution) != ticks))
-  worst <- which.max(abs(ticks))
+  worst <- \() which.max(abs(ticks))
   refuse_if(lost, arg, "within 2^53 ticks of zero, and told apart by doubles",
-            sprintf("not, in row %d: %s s, with ticks of %s s", worst,
-                    exact(ticks[[worst]] * resolution), exact(resolution)),
+            sprintf("not, in row %d: %s s, with ticks of %s s", worst(),
+                    exact(ticks[[worst()]] * resolution), exact(resolution)),
             "Count time from the start of the recording, or use a coarser `resolution`.")
 }
 

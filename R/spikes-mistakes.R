@@ -160,7 +160,7 @@ check_delays_fit <- function(x, seconds) {
 #'
 #' @param bin Ticks of a bin.
 #' @param window Bins of a window.
-#' @param filters What `check_pattern_filters()` gives.
+#' @param filters As `pattern_search()` gives them.
 #' @param warn Whether to warn; `FALSE` where a function that is called next does.
 #' @noRd
 check_bins_fit <- function(x, bin, window, filters, warn = TRUE) {

@@ -50,8 +50,7 @@ file_layout <- function(file, bytes, reading, sure) {
   rows <- lines[utils::head(first, layout_rows)]
   alike <- alike_rows(rows, reading)
   layout <- csv_layout(file, list(lines = rows[alike], bom = bom), about, reading$sep,
-                       reading$decimal_mark, reading$header,
-                       \(what, hint = NULL) abort_file(file, what, hint))
+                       reading$decimal_mark, reading$header, failing(file))
   headed <- layout$skip == 1L
   time_unit <- csv_time_unit(layout, reading$time_unit)
   list(

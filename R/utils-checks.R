@@ -255,6 +255,10 @@ abort_file <- function(file, what, hint = NULL, call = user_frame()) {
               if (!is.null(hint)) c(i = escape_braces(hint)), call = call)
 }
 
+#' A function that raises an error about this file, for readers of its parts
+#' @noRd
+failing <- function(file) \(what, hint = NULL) abort_file(file, what, hint)
+
 #' Raise an error about a file if something is wrong with it, as refuse_if() does
 #' @noRd
 refuse_file_if <- function(wrong, file, what, hint = NULL, call = user_frame()) {

@@ -143,7 +143,9 @@ choose_device <- function(seconds, gpu, reason, context, half) {
   tell_device(seconds, gpu, reason, context, if (half) "gpu", because)
 }
 
-#' The sooner of two devices, or the only one, which the user is told
+#' Chooses a device, and tells the user which and why
+#'
+#' That is the device on which the call ends sooner, or the only one that can run it.
 #'
 #' @param only The device on which this runs alone, or `NULL`; and why, `because`.
 #' @param with What is chosen beside the device, in words.

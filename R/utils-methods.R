@@ -1,4 +1,3 @@
-
 # What methods of results have in common.
 
 #' Error where a method was given further arguments, or a result that is not sound any more
@@ -74,25 +73,4 @@ counts_by_size <- function(counts, what) {
                     most = column(max, 0L))
   names(out)[[2L]] <- what
   out
-}
-
-#' The parts of a picture of a network of units
-#'
-#' @param steps,names,layout As network_layout() takes them.
-#' @param array Places of units on their array, or `NULL`; a layout goes before.
-#' @param groups Areas of units, or `NULL`.
-#' @return List: `curves`, `radius`, layers of the `nodes`, whether units are `mapped` to their
-#'   places, and what is said of names that were `left_out`.
-#' @noRd
-network_parts <- function(steps, names, layout, array, groups = NULL) {
-  mapped <- is.null(layout) && !is.null(array) && all(names %in% rownames(array))
-  place <- network_layout(steps, names, if (mapped) array else layout)
-  radius <- if (mapped) map_radius(place) else network_radius(place)
-  curves <- edge_curves(steps, place, radius)
-  # Groups are drawn in their order: what ranks first comes last, on top.
-  curves$group <- -curves$edge
-  short <- shorten_labels(names, radius)
-  list(curves = curves, radius = radius, mapped = mapped, left_out = short$left_out,
-       nodes = list(if (mapped) array_layer(array, names),
-                    node_layers(place, radius, short$labels, groups[names])))
 }

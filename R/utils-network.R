@@ -313,17 +313,13 @@ network_picture <- function(links, series, groups, layout, edges, caption) {
   near <- links
   weight <- replace(links$weight, is.na(links$weight), 0)
   near$weight <- (1 + pmax(weight, 0) / max(weight, 1e-9)) / 2
-  place <- network_layout(near, names, layout)
-  radius <- network_radius(place)
-  curves <- edge_curves(links, place, radius)
-  # The strongest come first in the table, and are drawn last, on top.
-  curves$group <- -curves$edge
-  short <- shorten_labels(names, radius, "series")
-
+  parts <- network_parts(near, names, layout, NULL, groups, "series", "Group")
+  curves <- parts$curves
+  curves$weight <- links$weight[curves$edge]
   ggplot2::ggplot() +
     edges(curves) +
-    node_layers(place, radius, short$labels, groups[names], "Group") +
-    theme_network(caption(short$left_out)) +
+    parts$nodes +
+    theme_network(caption(parts$left_out)) +
     ggplot2::theme(legend.key.height = ggplot2::unit(9, "mm"),
                    legend.key.width = ggplot2::unit(3.5, "mm"))
 }
@@ -382,4 +378,27 @@ check_drawing <- function(links, groups, layout, series) {
   rlang::check_installed("igraph", "to draw a network.", call = user_frame())
   check_layout(layout)
   list(links = check_count(links), groups = check_groups(groups, series))
+}
+
+#' The parts of a picture of a network
+#'
+#' @param steps,names,layout As network_layout() takes them.
+#' @param array Places of units on their array, or `NULL`; a layout goes before.
+#' @param groups Areas of units, or `NULL`; `legend` is their title.
+#' @param what What nodes are, in words.
+#' @return List: `curves`, `radius`, layers of the `nodes`, whether units are `mapped` to their
+#'   places, and what is said of names that were `left_out`.
+#' @noRd
+network_parts <- function(steps, names, layout, array, groups = NULL, what = "units",
+                          legend = "Area") {
+  mapped <- is.null(layout) && !is.null(array) && all(names %in% rownames(array))
+  place <- network_layout(steps, names, if (mapped) array else layout)
+  radius <- if (mapped) map_radius(place) else network_radius(place)
+  curves <- edge_curves(steps, place, radius)
+  # Groups are drawn in their order: what ranks first comes last, on top.
+  curves$group <- -curves$edge
+  short <- shorten_labels(names, radius, what)
+  list(curves = curves, radius = radius, mapped = mapped, left_out = short$left_out,
+       nodes = list(if (mapped) array_layer(array, names),
+                    node_layers(place, radius, short$labels, groups[names], legend)))
 }

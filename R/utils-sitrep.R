@@ -147,8 +147,8 @@ devices_text <- function(x) {
   devices <- x$devices
   if (nrow(devices) == 0L) return(paste0("none: ", x$cuda$reason))
   gigabytes <- function(bytes) formatC(bytes / 2^30, format = "f", digits = 1)
-  outcome <- c("does not work", "works", "not tested")[ifelse(is.na(devices$works), 3L,
-                                                              devices$works + 1L)]
+  outcome <- ifelse(is.na(devices$works), "not tested",
+                    ifelse(devices$works, "works", "does not work"))
   outcome <- ifelse(is.na(devices$trouble), outcome, paste0(outcome, ": ", devices$trouble))
   free <- ifelse(is.na(devices$memory_free), "", paste(gigabytes(devices$memory_free), "of "))
   lines <- sprintf(
